@@ -1,0 +1,84 @@
+// Convoy: grouped convolution in 1D, 2D and 3D. This header brings the whole C++ API.
+#pragma once
+
+#include <convoy/device.h>
+#include <convoy/plan.h>
+#include <convoy/problem.h>
+#include <convoy/status.h>
+#include <convoy/tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convoy {
+
+const char* version();  // "0.1.0"
+
+// "cpu"; later "cuda[:i]" and "hip[:i]". kUnavailable names what a device lacks.
+// CONVOY_CPU_ISA caps the instruction tier, CONVOY_NUM_THREADS the threads; a bad value is
+// kInvalid.
+Result<Device> device(std::string_view name = "cpu");
+std::vector<Device> devices();
+
+// Owned memory and the view of it.
+struct Tensor {
+  Buffer buffer;
+  TensorView view;
+};
+Result<Tensor> allocate(const Device& device, DType dtype, std::span<const int64_t> sizes,
+                        Layout layout = Layout::kNchw);
+
+// Element-wise copy between views of one shape: any strides, any dtypes, values rounded to nearest
+// even. CPU memory only.
+Status copy(const TensorView& from, const TensorView& to);
+
+// How a result compares with the f64 reference on the same data (contract: |y-ref| within
+// L*((gemm_k+2)*2^-24 + m)*(sum|x*w|+|b|) + u*|ref| + tiny).
+struct CheckReport {
+  double max_abs_err = 0;
+  double max_rel_err = 0;
+  bool ok = false;
+};
+Result<CheckReport> check(const ConvProblem& problem, const RunArgs& args, const Device& device);
+
+template <int Rank>
+struct ConvOptions {
+  std::array<int64_t, Rank> stride = ones();
+  std::array<int64_t, Rank> padding = {};
+  std::array<int64_t, Rank> dilation = ones();
+  int64_t groups = 1;
+  Activation activation = Activation::kNone;
+  std::array<int64_t, Rank> padding_end = padding;  // per side: `padding` is the begin
+
+  static constexpr std::array<int64_t, Rank> ones() {
+    std::array<int64_t, Rank> a{};
+    a.fill(1);
+    return a;
+  }
+};
+
+// PyTorch's conv{1,2,3}d on views: shapes, dtype and memory format come from the call; the output
+// is channels-last where x is. x and w may have any strides.
+template <int Rank>
+class Conv {
+ public:
+  explicit Conv(ConvOptions<Rank> options = {}) : options_(options) {}
+  Result<Tensor> operator()(const TensorView& x, const TensorView& w,
+                            const TensorView& bias = {}) const;
+
+ private:
+  ConvOptions<Rank> options_;
+};
+using Conv1d = Conv<1>;
+using Conv2d = Conv<2>;
+using Conv3d = Conv<3>;
+
+// The problem that a call with these operands asks for, shape errors named (given and expected).
+template <int Rank>
+Result<ConvProblem> problem_of(const ConvOptions<Rank>& options, const TensorView& x,
+                               const TensorView& w, const TensorView& bias = {});
+
+}  // namespace convoy
