@@ -21,6 +21,9 @@ struct LanePattern {
 // Filters of more columns are declined: the edge table of a task lies on its stack.
 inline constexpr int64_t kMaxFilterColumns = 4096;
 
+// Blocks of one task, whose state lies on its stack.
+inline constexpr int64_t kMaxChunk = 64;
+
 struct ChannelLanesArgs {
   Geometry g;
   LanePattern pattern;

@@ -40,6 +40,11 @@ struct Reader {
   }
 };
 
+// The output row of a tile.
+struct Position {
+  int64_t n, z, p;
+};
+
 // One tile: where it starts and what it may read.
 struct Tile {
   const Geometry* g;
@@ -57,36 +62,42 @@ inline void add_row(Vec (&acc)[kT], const Tile& tile, const T* row, const float*
   for (int64_t s = 0; s < tile.g->filter[2]; ++s) {
     const Vec weight = load(w);
     const unsigned bits = kEdge ? tile.edges[s] : 0;
+    const T* pixel_of_i = column;
 #pragma GCC unroll 8
     for (int i = 0; i < kT; ++i) {
-      if (kEdge && (bits >> i & 1U) == 0) continue;
-      acc[i] = fma(read(column + i * step), weight, acc[i]);
+      if (!kEdge || (bits >> i & 1U) != 0) acc[i] = fma(read(pixel_of_i), weight, acc[i]);
+      pixel_of_i += step;
     }
     column += tile.g->dilation[2] * pixel;
     w += tile.tap_step;
   }
 }
 
-// The same sum for filters of kS columns at stride kStride and dilation 1, inside the input: each
-// input column is read once and feeds every output column of the tile that it belongs to.
+// The same sum for filters of kS columns at stride kStride and dilation 1: each input column is
+// tested and read once and feeds every output column of the tile that it belongs to. Output i meets
+// its taps in rising s as the input column rises, which is the order of add_row.
 template <int kT, int kS, int kStride, class Read, class T>
 inline void add_row_shared(Vec (&acc)[kT], const Tile& tile, const T* row, const float* w,
                            Read read) {
   const int64_t pixel = tile.g->x_stride[4];
-  const T* column = row + (tile.q0 * kStride - tile.g->pad[2]) * pixel;
+  const int64_t first = tile.q0 * kStride - tile.g->pad[2];
+  const auto width = static_cast<uint64_t>(tile.g->in[2]);
   Vec weights[kS];
 #pragma GCC unroll 8
   for (int s = 0; s < kS; ++s)
     weights[s] = load(w + s * tile.tap_step);
-  // Output i meets its taps in rising s as the input column rises: the order of add_row.
+  const T* column = row + first * pixel;
 #pragma GCC unroll 32
   for (int c = 0; c < (kT - 1) * kStride + kS; ++c) {
-    const Vec v = read(column + c * pixel);
+    if (static_cast<uint64_t>(first + c) < width) {
+      const Vec v = read(column);
 #pragma GCC unroll 8
-    for (int i = 0; i < kT; ++i) {
-      const int s = c - i * kStride;
-      if (s >= 0 && s < kS) acc[i] = fma(v, weights[s], acc[i]);
+      for (int i = 0; i < kT; ++i) {
+        const int s = c - i * kStride;
+        if (s >= 0 && s < kS) acc[i] = fma(v, weights[s], acc[i]);
+      }
     }
+    column += pixel;
   }
 }
 
@@ -110,12 +121,13 @@ struct Block {
   T* y;            // first channel that the block writes
   const float* w;  // its packed weights
   Mask read_mask, write_mask;
+  bool whole;  // no mask is needed
   Vec bias;
 };
 
 template <class T, bool kIdentity, bool kMasked, int kT, int kS, int kStride>
 inline void compute_tile(const ChannelLanesArgs& a, const Block<T>& block, const Tile& tile,
-                         int64_t n, int64_t z, int64_t p) {
+                         const Position& at) {
   constexpr bool kEdge = kS < 0;
   const Geometry& g = a.g;
   Vec acc[kT];
@@ -124,12 +136,12 @@ inline void compute_tile(const ChannelLanesArgs& a, const Block<T>& block, const
     acc[i] = zero();
   const int64_t row_weights = g.filter[2] * g.cpg * kLanes;
   for (int64_t t = 0; t < g.filter[0]; ++t) {
-    const int64_t d = z * g.stride[0] - g.pad[0] + t * g.dilation[0];
+    const int64_t d = at.z * g.stride[0] - g.pad[0] + t * g.dilation[0];
     if (d < 0 || d >= g.in[0]) continue;
     for (int64_t r = 0; r < g.filter[1]; ++r) {
-      const int64_t h = p * g.stride[1] - g.pad[1] + r * g.dilation[1];
+      const int64_t h = at.p * g.stride[1] - g.pad[1] + r * g.dilation[1];
       if (h < 0 || h >= g.in[1]) continue;
-      const T* row = block.x + n * g.x_stride[0] + d * g.x_stride[2] + h * g.x_stride[3];
+      const T* row = block.x + at.n * g.x_stride[0] + d * g.x_stride[2] + h * g.x_stride[3];
       const float* w = block.w + (t * g.filter[1] + r) * row_weights;
       for (int64_t j = 0; j < (kIdentity ? 1 : g.cpg); ++j) {
         Reader<T, kIdentity, kMasked> read{block.read_mask, {}};
@@ -142,76 +154,57 @@ inline void compute_tile(const ChannelLanesArgs& a, const Block<T>& block, const
       }
     }
   }
-  T* out =
-      block.y + n * g.y_stride[0] + z * g.y_stride[2] + p * g.y_stride[3] + tile.q0 * g.y_stride[4];
+  T* out = block.y + at.n * g.y_stride[0] + at.z * g.y_stride[2] + at.p * g.y_stride[3] +
+           tile.q0 * g.y_stride[4];
+  finish(acc, block.bias, g.epilogue.activation);
 #pragma GCC unroll 8
   for (int i = 0; i < kT; ++i) {
-    const Vec v = activate(g.epilogue.activation, add(acc[i], block.bias));
     if (kMasked || !kIdentity) {
-      store(block.write_mask, out + i * g.y_stride[4], v);
+      store(block.write_mask, out + i * g.y_stride[4], acc[i]);
     } else {
-      store(out + i * g.y_stride[4], v);
+      store(out + i * g.y_stride[4], acc[i]);
     }
   }
 }
 
-// The interior tile of the common filters; kS = 0 is the general row, kS = -1 the edge.
-template <class T, bool kIdentity, bool kMasked, int kT>
-inline void interior_tile(const ChannelLanesArgs& a, const Block<T>& block, const Tile& tile,
-                          int64_t n, int64_t z, int64_t p) {
-  if constexpr (kT >= 7 && !kMasked) {
-    const int64_t s = a.g.dilation[2] == 1 ? a.g.filter[2] : 0, stride = a.g.stride[2];
-    if (s == 3 && stride == 1)
-      return compute_tile<T, kIdentity, kMasked, kT, 3, 1>(a, block, tile, n, z, p);
-    if (s == 3 && stride == 2)
-      return compute_tile<T, kIdentity, kMasked, kT, 3, 2>(a, block, tile, n, z, p);
-    if (s == 5 && stride == 1)
-      return compute_tile<T, kIdentity, kMasked, kT, 5, 1>(a, block, tile, n, z, p);
-    if (s == 5 && stride == 2)
-      return compute_tile<T, kIdentity, kMasked, kT, 5, 2>(a, block, tile, n, z, p);
-    if (s == 7 && stride == 1)
-      return compute_tile<T, kIdentity, kMasked, kT, 7, 1>(a, block, tile, n, z, p);
-  }
-  compute_tile<T, kIdentity, kMasked, kT, 0, 0>(a, block, tile, n, z, p);
-}
-
+// kS = 0 is the general row, kS = -1 the general row at an edge.
 template <class T, bool kIdentity, bool kMasked, int kT>
 inline void any_tile(const ChannelLanesArgs& a, const Block<T>& block, Tile tile, EdgeTable& edges,
-                     int64_t index, int64_t n, int64_t z, int64_t p) {
+                     int64_t index, const Position& at) {
   const Geometry& g = a.g;
+  if constexpr (kT >= 7 && !kMasked) {
+    const int64_t s = g.dilation[2] == 1 ? g.filter[2] : 0, stride = g.stride[2];
+    if (s == 3 && stride == 1) {
+      return compute_tile<T, kIdentity, kMasked, kT, 3, 1>(a, block, tile, at);
+    }
+    if (s == 3 && stride == 2) {
+      return compute_tile<T, kIdentity, kMasked, kT, 3, 2>(a, block, tile, at);
+    }
+    if (s == 5 && stride == 1) {
+      return compute_tile<T, kIdentity, kMasked, kT, 5, 1>(a, block, tile, at);
+    }
+    if (s == 7 && stride == 1) {
+      return compute_tile<T, kIdentity, kMasked, kT, 7, 1>(a, block, tile, at);
+    }
+  }
   const int64_t first = tile.q0 * g.stride[2] - g.pad[2];
   const int64_t last = first + (kT - 1) * g.stride[2] + (g.filter[2] - 1) * g.dilation[2];
   if (first >= 0 && last < g.in[2]) {
-    return interior_tile<T, kIdentity, kMasked, kT>(a, block, tile, n, z, p);
+    return compute_tile<T, kIdentity, kMasked, kT, 0, 0>(a, block, tile, at);
   }
   if (!edges.whole_row) {
     fill_edges(g, tile.q0, kT, edges.bits);
     index = 0;
   }
   tile.edges = edges.bits + index * g.filter[2];
-  compute_tile<T, kIdentity, kMasked, kT, -1, 0>(a, block, tile, n, z, p);
+  compute_tile<T, kIdentity, kMasked, kT, -1, 0>(a, block, tile, at);
 }
 
 // Columns of the next tile: sevens where they divide Q (56, 28, 14, 7), else eights and the rest.
 inline int tile_columns(int64_t Q, int64_t q0) {
   const int64_t rest = Q - q0;
   if (Q % 7 == 0) return 7;
-  return rest >= 8 ? 8 : rest >= 7 ? 7 : rest >= 4 ? 4 : rest >= 2 ? 2 : 1;
-}
-
-template <class T, bool kIdentity, bool kMasked>
-inline void compute_row(const ChannelLanesArgs& a, const Block<T>& block, EdgeTable& edges,
-                        int64_t n, int64_t z, int64_t p) {
-  Tile tile{&a.g, 0, nullptr, a.g.cpg * kLanes};
-  for (int64_t index = 0; tile.q0 < a.g.out[2]; ++index) {
-    const int columns = tile_columns(a.g.out[2], tile.q0);
-    if (columns == 8) any_tile<T, kIdentity, kMasked, 8>(a, block, tile, edges, index, n, z, p);
-    if (columns == 7) any_tile<T, kIdentity, kMasked, 7>(a, block, tile, edges, index, n, z, p);
-    if (columns == 4) any_tile<T, kIdentity, kMasked, 4>(a, block, tile, edges, index, n, z, p);
-    if (columns == 2) any_tile<T, kIdentity, kMasked, 2>(a, block, tile, edges, index, n, z, p);
-    if (columns == 1) any_tile<T, kIdentity, kMasked, 1>(a, block, tile, edges, index, n, z, p);
-    tile.q0 += columns;
-  }
+  return rest >= 8 ? 8 : rest >= 7 ? 7 : rest >= 4 ? 4 : 1;
 }
 
 inline void fill_edges(const Geometry& g, EdgeTable& edges) {
@@ -226,7 +219,7 @@ inline void fill_edges(const Geometry& g, EdgeTable& edges) {
   }
 }
 
-template <class T>
+template <class T, bool kIdentity>
 inline Block<T> make_block(const ChannelLanesArgs& a, int64_t b) {
   const Geometry& g = a.g;
   const LanePattern& pattern = a.pattern;
@@ -242,29 +235,52 @@ inline Block<T> make_block(const ChannelLanesArgs& a, int64_t b) {
   block.w = a.weights + b * taps * g.cpg * kLanes;
   block.read_mask = first_lanes(g.C - c0 < kLanes ? g.C - c0 : kLanes);
   block.write_mask = first_lanes(k_end - k0 < pattern.used ? k_end - k0 : pattern.used);
+  const Mask all = first_lanes(kLanes);
+  block.whole = block.read_mask == all && (!kIdentity || block.write_mask == all);
   block.bias = load_bias<T>(g.epilogue, k0, block.write_mask);
   return block;
 }
 
+// The tile of every block of the task: pixels hold their channels next to each other, so that the
+// input streams through in its own order.
+template <class T, bool kIdentity, int kT>
+inline void compute_blocks(const ChannelLanesArgs& a, const Block<T>* blocks, int64_t count,
+                           const Tile& tile, EdgeTable& edges, int64_t index, const Position& at) {
+  for (int64_t b = 0; b < count; ++b) {
+    if (blocks[b].whole) {
+      any_tile<T, kIdentity, false, kT>(a, blocks[b], tile, edges, index, at);
+    } else {
+      any_tile<T, kIdentity, true, kT>(a, blocks[b], tile, edges, index, at);
+    }
+  }
+}
+
 template <class T, bool kIdentity>
-inline void compute_band(const ChannelLanesArgs& a, int64_t n, int64_t z, int64_t p0, int64_t b0) {
+inline void compute_row(const ChannelLanesArgs& a, const Block<T>* blocks, int64_t count,
+                        EdgeTable& edges, const Position& at) {
+  Tile tile{&a.g, 0, nullptr, a.g.cpg * kLanes};
+  for (int64_t index = 0; tile.q0 < a.g.out[2]; ++index) {
+    const int columns = tile_columns(a.g.out[2], tile.q0);
+    if (columns == 8) compute_blocks<T, kIdentity, 8>(a, blocks, count, tile, edges, index, at);
+    if (columns == 7) compute_blocks<T, kIdentity, 7>(a, blocks, count, tile, edges, index, at);
+    if (columns == 4) compute_blocks<T, kIdentity, 4>(a, blocks, count, tile, edges, index, at);
+    if (columns == 1) compute_blocks<T, kIdentity, 1>(a, blocks, count, tile, edges, index, at);
+    tile.q0 += columns;
+  }
+}
+
+template <class T, bool kIdentity>
+inline void compute_band(const ChannelLanesArgs& a, Position at, int64_t b0) {
   const Geometry& g = a.g;
   EdgeTable edges;
   fill_edges(g, edges);
-  const int64_t p_end = p0 + a.band < g.out[1] ? p0 + a.band : g.out[1];
-  const int64_t b_end = b0 + a.chunk < a.pattern.blocks ? b0 + a.chunk : a.pattern.blocks;
-  for (int64_t p = p0; p < p_end; ++p) {
-    for (int64_t b = b0; b < b_end; ++b) {
-      const Block<T> block = make_block<T>(a, b);
-      const Mask all = first_lanes(kLanes);
-      const bool whole = block.read_mask == all && (!kIdentity || block.write_mask == all);
-      if (whole) {
-        compute_row<T, kIdentity, false>(a, block, edges, n, z, p);
-      } else {
-        compute_row<T, kIdentity, true>(a, block, edges, n, z, p);
-      }
-    }
-  }
+  Block<T> blocks[kMaxChunk];
+  const int64_t count = b0 + a.chunk < a.pattern.blocks ? a.chunk : a.pattern.blocks - b0;
+  for (int64_t b = 0; b < count; ++b)
+    blocks[b] = make_block<T, kIdentity>(a, b0 + b);
+  const int64_t p_end = at.p + a.band < g.out[1] ? at.p + a.band : g.out[1];
+  for (; at.p < p_end; ++at.p)
+    compute_row<T, kIdentity>(a, blocks, count, edges, at);
 }
 
 template <class T>
@@ -273,11 +289,10 @@ inline void run_task(const ChannelLanesArgs& a, int64_t task) {
   const int64_t bands = (g.out[1] + a.band - 1) / a.band;
   const int64_t chunks = (a.pattern.blocks + a.chunk - 1) / a.chunk;
   const int64_t b0 = task % chunks * a.chunk;
-  const int64_t p0 = task / chunks % bands * a.band;
-  const int64_t z = task / chunks / bands % g.out[0];
-  const int64_t n = task / chunks / bands / g.out[0];
-  if (a.pattern.identity) return compute_band<T, true>(a, n, z, p0, b0);
-  compute_band<T, false>(a, n, z, p0, b0);
+  const Position at = {task / chunks / bands / g.out[0], task / chunks / bands % g.out[0],
+                       task / chunks % bands * a.band};
+  if (a.pattern.identity) return compute_band<T, true>(a, at, b0);
+  compute_band<T, false>(a, at, b0);
 }
 
 inline void run_task_any(const ChannelLanesArgs& a, int64_t task) {
