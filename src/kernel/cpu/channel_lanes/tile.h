@@ -76,16 +76,19 @@ inline void add_row(Vec (&acc)[kT], const Tile& tile, const T* row, const float*
 // The same sum for filters of kS columns at stride kStride and dilation 1: each input column is
 // tested and read once and feeds every output column of the tile that it belongs to. Output i meets
 // its taps in rising s as the input column rises, which is the order of add_row.
-template <int kT, int kS, int kStride, class Read, class T>
-inline void add_row_shared(Vec (&acc)[kT], const Tile& tile, const T* row, const float* w,
-                           Read read) {
+// kRows tells which of two output rows this input row feeds (bit 0: acc[0] through w[0], bit 1).
+template <int kT, int kS, int kStride, unsigned kRows, class Read, class T>
+inline void add_row_shared(Vec (*acc)[kT], const Tile& tile, const T* row,
+                           const float* const (&w)[2], Read read) {
   const int64_t pixel = tile.g->x_stride[4];
   const int64_t first = tile.q0 * kStride - tile.g->pad[2];
   const auto width = static_cast<uint64_t>(tile.g->in[2]);
-  Vec weights[kS];
+  Vec weights[2][kS];
 #pragma GCC unroll 8
-  for (int s = 0; s < kS; ++s)
-    weights[s] = load(w + s * tile.tap_step);
+  for (int s = 0; s < kS; ++s) {
+    if constexpr ((kRows & 1U) != 0) weights[0][s] = load(w[0] + s * tile.tap_step);
+    if constexpr ((kRows & 2U) != 0) weights[1][s] = load(w[1] + s * tile.tap_step);
+  }
   const T* column = row + first * pixel;
 #pragma GCC unroll 32
   for (int c = 0; c < (kT - 1) * kStride + kS; ++c) {
@@ -94,7 +97,9 @@ inline void add_row_shared(Vec (&acc)[kT], const Tile& tile, const T* row, const
 #pragma GCC unroll 8
       for (int i = 0; i < kT; ++i) {
         const int s = c - i * kStride;
-        if (s >= 0 && s < kS) acc[i] = fma(v, weights[s], acc[i]);
+        if (s < 0 || s >= kS) continue;
+        if constexpr ((kRows & 1U) != 0) acc[0][i] = fma(v, weights[0][s], acc[0][i]);
+        if constexpr ((kRows & 2U) != 0) acc[1][i] = fma(v, weights[1][s], acc[1][i]);
       }
     }
     column += pixel;
@@ -125,6 +130,22 @@ struct Block {
   Vec bias;
 };
 
+template <class T, bool kIdentity, bool kMasked, int kT>
+inline void store_row(const Geometry& g, const Block<T>& block, Vec (&acc)[kT], int64_t q0,
+                      const Position& at) {
+  finish(acc, block.bias, g.epilogue.activation);
+  T* out = block.y + at.n * g.y_stride[0] + at.z * g.y_stride[2] + at.p * g.y_stride[3] +
+           q0 * g.y_stride[4];
+#pragma GCC unroll 8
+  for (int i = 0; i < kT; ++i) {
+    if (kMasked || !kIdentity) {
+      store(block.write_mask, out + i * g.y_stride[4], acc[i]);
+    } else {
+      store(out + i * g.y_stride[4], acc[i]);
+    }
+  }
+}
+
 template <class T, bool kIdentity, bool kMasked, int kT, int kS, int kStride>
 inline void compute_tile(const ChannelLanesArgs& a, const Block<T>& block, const Tile& tile,
                          const Position& at) {
@@ -147,33 +168,72 @@ inline void compute_tile(const ChannelLanesArgs& a, const Block<T>& block, const
         Reader<T, kIdentity, kMasked> read{block.read_mask, {}};
         if constexpr (!kIdentity) read.spread = load_index(a.pattern.spread[j]);
         if constexpr (kS > 0) {
-          add_row_shared<kT, kS, kStride>(acc, tile, row, w + j * kLanes, read);
+          add_row_shared<kT, kS, kStride, 1>(&acc, tile, row, {w + j * kLanes, nullptr}, read);
         } else {
           add_row<kT, kEdge>(acc, tile, row, w + j * kLanes, read);
         }
       }
     }
   }
-  T* out = block.y + at.n * g.y_stride[0] + at.z * g.y_stride[2] + at.p * g.y_stride[3] +
-           tile.q0 * g.y_stride[4];
-  finish(acc, block.bias, g.epilogue.activation);
+  store_row<T, kIdentity, kMasked>(g, block, acc, tile.q0, at);
+}
+
+// Two output rows of one tile, at stride 1 and dilation 1: each input row is read once for both.
+template <class T, bool kIdentity, int kT, int kS>
+inline void compute_pair(const ChannelLanesArgs& a, const Block<T>& block, const Tile& tile,
+                         const Position& at) {
+  const Geometry& g = a.g;
+  Vec acc[2][kT];
 #pragma GCC unroll 8
-  for (int i = 0; i < kT; ++i) {
-    if (kMasked || !kIdentity) {
-      store(block.write_mask, out + i * g.y_stride[4], acc[i]);
-    } else {
-      store(out + i * g.y_stride[4], acc[i]);
+  for (int i = 0; i < kT; ++i)
+    acc[0][i] = acc[1][i] = zero();
+  const int64_t row_weights = kS * g.cpg * kLanes;
+  for (int64_t t = 0; t < g.filter[0]; ++t) {
+    const int64_t d = at.z * g.stride[0] - g.pad[0] + t * g.dilation[0];
+    if (d < 0 || d >= g.in[0]) continue;
+    const T* plane = block.x + at.n * g.x_stride[0] + d * g.x_stride[2];
+    for (int64_t r = 0; r <= g.filter[1]; ++r) {
+      const int64_t h = at.p - g.pad[1] + r;
+      if (h < 0 || h >= g.in[1]) continue;
+      const T* row = plane + h * g.x_stride[3];
+      const float* w = block.w + (t * g.filter[1] + r) * row_weights;
+      for (int64_t j = 0; j < (kIdentity ? 1 : g.cpg); ++j, w += kLanes) {
+        Reader<T, kIdentity, false> read{block.read_mask, {}};
+        if constexpr (!kIdentity) read.spread = load_index(a.pattern.spread[j]);
+        if (r == 0) {
+          add_row_shared<kT, kS, 1, 1>(acc, tile, row, {w, nullptr}, read);
+        } else if (r == g.filter[1]) {
+          add_row_shared<kT, kS, 1, 2>(acc, tile, row, {nullptr, w - row_weights}, read);
+        } else {
+          add_row_shared<kT, kS, 1, 3>(acc, tile, row, {w, w - row_weights}, read);
+        }
+      }
     }
   }
+  store_row<T, kIdentity, false>(g, block, acc[0], tile.q0, at);
+  store_row<T, kIdentity, false>(g, block, acc[1], tile.q0, {at.n, at.z, at.p + 1});
+}
+
+// Rows that any_tile computes at once: 14 accumulators, 14 weights and an input need 32 registers.
+inline int rows_at_once(const Geometry& g) {
+  const bool pair = kLanes == 16 && g.stride[1] == 1 && g.stride[2] == 1 && g.dilation[1] == 1 &&
+                    g.dilation[2] == 1 &&
+                    (g.filter[2] == 3 || g.filter[2] == 5 || g.filter[2] == 7);
+  return pair ? 2 : 1;
 }
 
 // kS = 0 is the general row, kS = -1 the general row at an edge.
 template <class T, bool kIdentity, bool kMasked, int kT>
 inline void any_tile(const ChannelLanesArgs& a, const Block<T>& block, Tile tile, EdgeTable& edges,
-                     int64_t index, const Position& at) {
+                     int64_t index, const Position& at, int rows) {
   const Geometry& g = a.g;
   if constexpr (kT >= 7 && !kMasked) {
     const int64_t s = g.dilation[2] == 1 ? g.filter[2] : 0, stride = g.stride[2];
+    if constexpr (kLanes == 16) {
+      if (rows == 2 && s == 3) return compute_pair<T, kIdentity, kT, 3>(a, block, tile, at);
+      if (rows == 2 && s == 5) return compute_pair<T, kIdentity, kT, 5>(a, block, tile, at);
+      if (rows == 2 && s == 7) return compute_pair<T, kIdentity, kT, 7>(a, block, tile, at);
+    }
     if (s == 3 && stride == 1) {
       return compute_tile<T, kIdentity, kMasked, kT, 3, 1>(a, block, tile, at);
     }
@@ -186,6 +246,11 @@ inline void any_tile(const ChannelLanesArgs& a, const Block<T>& block, Tile tile
     if (s == 7 && stride == 1) {
       return compute_tile<T, kIdentity, kMasked, kT, 7, 1>(a, block, tile, at);
     }
+  }
+  if (rows == 2) {  // tails and masked blocks take the rows one by one
+    any_tile<T, kIdentity, kMasked, kT>(a, block, tile, edges, index, at, 1);
+    return any_tile<T, kIdentity, kMasked, kT>(a, block, tile, edges, index, {at.n, at.z, at.p + 1},
+                                               1);
   }
   const int64_t first = tile.q0 * g.stride[2] - g.pad[2];
   const int64_t last = first + (kT - 1) * g.stride[2] + (g.filter[2] - 1) * g.dilation[2];
@@ -245,26 +310,31 @@ inline Block<T> make_block(const ChannelLanesArgs& a, int64_t b) {
 // input streams through in its own order.
 template <class T, bool kIdentity, int kT>
 inline void compute_blocks(const ChannelLanesArgs& a, const Block<T>* blocks, int64_t count,
-                           const Tile& tile, EdgeTable& edges, int64_t index, const Position& at) {
+                           const Tile& tile, EdgeTable& edges, int64_t index, const Position& at,
+                           int rows) {
   for (int64_t b = 0; b < count; ++b) {
     if (blocks[b].whole) {
-      any_tile<T, kIdentity, false, kT>(a, blocks[b], tile, edges, index, at);
+      any_tile<T, kIdentity, false, kT>(a, blocks[b], tile, edges, index, at, rows);
     } else {
-      any_tile<T, kIdentity, true, kT>(a, blocks[b], tile, edges, index, at);
+      any_tile<T, kIdentity, true, kT>(a, blocks[b], tile, edges, index, at, rows);
     }
   }
 }
 
 template <class T, bool kIdentity>
 inline void compute_row(const ChannelLanesArgs& a, const Block<T>* blocks, int64_t count,
-                        EdgeTable& edges, const Position& at) {
+                        EdgeTable& edges, const Position& at, int rows) {
   Tile tile{&a.g, 0, nullptr, a.g.cpg * kLanes};
   for (int64_t index = 0; tile.q0 < a.g.out[2]; ++index) {
     const int columns = tile_columns(a.g.out[2], tile.q0);
-    if (columns == 8) compute_blocks<T, kIdentity, 8>(a, blocks, count, tile, edges, index, at);
-    if (columns == 7) compute_blocks<T, kIdentity, 7>(a, blocks, count, tile, edges, index, at);
-    if (columns == 4) compute_blocks<T, kIdentity, 4>(a, blocks, count, tile, edges, index, at);
-    if (columns == 1) compute_blocks<T, kIdentity, 1>(a, blocks, count, tile, edges, index, at);
+    if (columns == 8)
+      compute_blocks<T, kIdentity, 8>(a, blocks, count, tile, edges, index, at, rows);
+    if (columns == 7)
+      compute_blocks<T, kIdentity, 7>(a, blocks, count, tile, edges, index, at, rows);
+    if (columns == 4)
+      compute_blocks<T, kIdentity, 4>(a, blocks, count, tile, edges, index, at, rows);
+    if (columns == 1)
+      compute_blocks<T, kIdentity, 1>(a, blocks, count, tile, edges, index, at, rows);
     tile.q0 += columns;
   }
 }
@@ -279,8 +349,12 @@ inline void compute_band(const ChannelLanesArgs& a, Position at, int64_t b0) {
   for (int64_t b = 0; b < count; ++b)
     blocks[b] = make_block<T, kIdentity>(a, b0 + b);
   const int64_t p_end = at.p + a.band < g.out[1] ? at.p + a.band : g.out[1];
-  for (; at.p < p_end; ++at.p)
-    compute_row<T, kIdentity>(a, blocks, count, edges, at);
+  const int most = rows_at_once(g);
+  while (at.p < p_end) {
+    const int rows = p_end - at.p < most ? 1 : most;
+    compute_row<T, kIdentity>(a, blocks, count, edges, at, rows);
+    at.p += rows;
+  }
 }
 
 template <class T>
