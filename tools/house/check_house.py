@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -35,6 +36,9 @@ DEVICE_INCLUDES = ["tensor/", "base/portable.h", "kernel/gpu/device/"]
 CXX = {".h", ".cc", ".cuh", ".inc"}
 HASH_COMMENT = {".py", ".sh", ".cmake"}
 TEXT = CXX | HASH_COMMENT | {".in", ".md", ".txt", ".yaml", ".yml", ".json", ".toml", ".cfg"}
+TEST_FILE = re.compile(r"_test(_util)?\.(cc|h)$")
+# A header of an instruction tier is compiled with the flags of its tier.
+TIER_FLAGS = {"avx2": "-march=x86-64-v3", "avx512": "-march=x86-64-v4"}
 MAX_LINES = 500
 SKIPPED_FOLDERS = re.compile(r"^(build.*|\.git|\.cache|\.venv|__pycache__|shared)$")
 
@@ -72,7 +76,7 @@ class File:
         self.suffix = PurePosixPath(path).suffix
         self.name = PurePosixPath(path).name
         self.parts = path.split("/")
-        self.is_test = self.parts[0] == "tests" or self.name.endswith("_test.cc")
+        self.is_test = self.parts[0] == "tests" or bool(TEST_FILE.search(self.name))
         self.lines = (root / path).read_text(encoding="utf-8", errors="replace").split("\n")
         if self.lines[-1] == "":
             self.lines.pop()
@@ -159,7 +163,8 @@ def check_callers(file: File, paths: set[str]) -> Iterator[Violation]:
         return
     folder = str(PurePosixPath(file.path).parent)
     for number, mark, included in file.includes():
-        own = mark == '"' and (included.startswith(caller + "/") or f"{folder}/{included}" in paths)
+        named = {included, f"{caller}/{included}", f"{folder}/{included}"}
+        own = mark == '"' and any(p.startswith(caller + "/") and p in paths for p in named)
         public = included.startswith("convoy/")
         foreign = mark == "<" and included.partition("/")[0] not in ROOMS
         if not (own or public or foreign or any(map(included.startswith, CALLERS[caller]))):
@@ -255,6 +260,10 @@ def check_tree(root: Path) -> list[Violation]:
 def check_header(root: Path, path: str, compiler: str, includes: list[str]) -> list[Violation]:
     command = [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
     command += [f"-I{folder}" for folder in includes]
+    tier = re.search(r"(?:^|_)(avx2|avx512)\.h$", PurePosixPath(path).name)
+    if tier and platform.machine() != "x86_64":
+        return []
+    command += [TIER_FLAGS[tier[1]]] if tier else []
     text = f'#include "{root / path}"\n'
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode == 0:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import subprocess
 import sys
@@ -25,6 +26,10 @@ SOUND = {
     "cli/main.cc": "// Main.\n#include <convoy/convoy.h>\n#include \"cli/output.h\"\n"
     "#include \"files.h\"\nint main() { puts(\"\"); }\n",
     "cli/files.h": "// Files.\n#pragma once\n",
+    "cli/output.h": "// Output.\n#pragma once\n",
+    "cli/onnx/graph.h": "// Graph.\n#pragma once\n#include \"onnx/node.h\"\n",
+    "cli/onnx/node.h": "// Node.\n#pragma once\n",
+    "src/kernel/cpu/kernel_test_util.h": "// For tests.\n#pragma once\n#include \"plan/x.h\"\n",
     "bench/timer.cc": "// Timer.\n#include \"launch/timer.h\"\n",
     "tests/dispatch/dispatch_test.cc": "// Pins cpu_loops_fprop.\n",
     "docs/kernels.md": "cpu_loops_fprop\n",
@@ -151,9 +156,17 @@ class CheckHouse(unittest.TestCase):
         self.write("src/base/needy.h", "// N.\n#pragma once\nstd::string f();\n")
         self.write("src/base/portable.h", "// P.\n#pragma once\n")
         self.write("include/convoy/device.h", "// D.\n#pragma once\n")
-        include = [str(self.root / "src"), str(self.root / "include")]
+        include = [str(self.root / folder) for folder in ("src", "include", "cli")]
         found = check_house.check_headers(self.root, COMPILER, include)
         self.assertEqual([(v.rule, v.path) for v in found], [("self-contained", "src/base/needy.h")])
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "needs the tiers of x86-64")
+    def test_tier_header_gets_its_flags(self) -> None:
+        text = "// N.\n#pragma once\n#ifndef __AVX2__\n#error no AVX2\n#endif\n"
+        for name, count in (("lanes_avx2.h", 0), ("avx512.h", 0), ("lanes.h", 1)):
+            self.write("src/base/" + name, text)
+            found = check_house.check_header(self.root, "src/base/" + name, COMPILER, [])
+            self.assertEqual(len(found), count, name)
 
     def test_exit_codes(self) -> None:
         command = [sys.executable, check_house.__file__, str(self.root)]
