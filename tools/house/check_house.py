@@ -220,8 +220,7 @@ def kernel_names(files: list[File]) -> list[str]:
 
 def check_kernel_names(files: list[File]) -> Iterator[Violation]:
     """A kernel is named in its own folder of src/kernel, in manifest, tests, records and docs."""
-    names = kernel_names(files)
-    if not names:
+    if not (names := kernel_names(files)):
         return
     word = re.compile(r"(?<![a-z0-9_])(?:" + "|".join(names) + r")(?![a-z0-9_])")
     defined = re.compile(r"\bconst Kernel (\w+)")
@@ -260,10 +259,10 @@ def check_tree(root: Path) -> list[Violation]:
 def check_header(root: Path, path: str, compiler: str, includes: list[str]) -> list[Violation]:
     command = [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
     command += [f"-I{folder}" for folder in includes]
-    tier = re.search(r"(?:^|_)(avx2|avx512)\.h$", PurePosixPath(path).name)
-    if tier and platform.machine() != "x86_64":
-        return []
-    command += [TIER_FLAGS[tier[1]]] if tier else []
+    if tier := re.search(r"(?:^|[_/])(avx2|avx512)\.h$", path):
+        if platform.machine() != "x86_64":
+            return []
+        command.append(TIER_FLAGS[tier[1]])
     text = f'#include "{root / path}"\n'
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode == 0:
