@@ -8,6 +8,7 @@
 #include "conformance/runs.h"
 #include "support/devices.h"
 #include "support/fill.h"
+#include "support/forms.h"
 
 namespace convoy::test {
 namespace {
@@ -67,12 +68,8 @@ std::vector<Forms> forms_of(const FieldCase& c, const ConvProblem& p) {
   if (p.N * (p.C + p.K) * p.in[2] > kOwnForms) return all;
   // F18: slack of NaN between rows and pixels.
   Forms gaps;
-  for (const char* tensor : {"x", "w", "dy", "y", "dx", "dw"}) {
-    Shape wide = shape_of(p, tensor);
-    for (int axis = 1; axis < wide.rank; ++axis)
-      wide.sizes[axis] += axis == 1 || axis == wide.rank - 1 ? 3 : 1;
-    gaps[tensor] = packed_form(wide, p.layout);
-  }
+  for (const char* tensor : {"x", "w", "dy", "y", "dx", "dw"})
+    gaps[tensor] = gapped_form(shape_of(p, tensor), p.layout);
   all.push_back(gaps);
   // F10: every mix of the two layouts among x, w and dy (and y).
   const Layout other = p.layout == Layout::kNchw ? Layout::kNhwc : Layout::kNchw;
