@@ -216,7 +216,7 @@ std::vector<Question> smaller(const Question& q) {
 }  // namespace
 
 std::string report_shrunk(Question q, const Manner& m) {
-  std::string fault = Answer(q).judge(m).fault;
+  Outcome failed = Answer(q).judge(m);
   for (int step = 0; step < 60; ++step) {
     bool found = false;
     for (const Question& next : smaller(q)) {
@@ -224,19 +224,19 @@ std::string report_shrunk(Question q, const Manner& m) {
       // A forced kernel that declines the smaller problem has not failed.
       if (outcome.fault.empty() || outcome.kernel.empty()) continue;
       q = next;
-      fault = outcome.fault;
+      failed = outcome;
       found = true;
       break;
     }
     if (!found) break;
   }
   constexpr const char* kData[] = {"integers", "reals", "subnormals"};
-  return str("\n  ", to_text(q.problem), "\n  kernel ",
-             m.kernel.empty() ? "of the plan's choice, " : "", m.kernel, " tier ", name(m.tier),
-             ", ", m.threads, " threads, seed ", q.seed, ", ", kData[static_cast<int>(q.data)],
+  return str("\n  ", to_text(q.problem), "\n  kernel ", failed.kernel,
+             m.kernel.empty() ? " (chosen)" : "", ", tier ", name(m.tier), ", ", m.threads,
+             " threads, seed ", q.seed, ", ", kData[static_cast<int>(q.data)],
              q.non_finite ? ", Inf and NaN" : "", q.any_form ? ", random views" : "",
              m.packed ? ", packed weights" : "", m.workspace ? "" : ", no workspace",
-             m.deterministic ? ", deterministic" : "", "\n  ", fault);
+             m.deterministic ? ", deterministic" : "", "\n  ", failed.fault);
 }
 
 }  // namespace convoy::test
