@@ -15,8 +15,8 @@ struct Epilogue {
 
 inline Epilogue epilogue(const ConvProblem& p, const RunArgs& args) {
   if (p.bias == BiasType::kNone) return {.activation = p.activation};
-  return {args.bias.data, args.bias.strides[0],
-          p.bias == BiasType::kF32 || size_of(p.dtype) == 4, p.activation};
+  return {args.bias.data, args.bias.strides[0], p.bias == BiasType::kF32 || size_of(p.dtype) == 4,
+          p.activation};
 }
 
 }  // namespace convoy

@@ -13,8 +13,8 @@ inline int64_t items_per_task(int64_t items, double item_us, int threads) {
   constexpr int kTasksPerThread = 8;
   if (threads <= 1) return std::max<int64_t>(items, 1);
   const double worth = std::min(1.0 / std::max(item_us, 1e-9), 1e9);
-  return std::max({ceil_div(items, int64_t{kTasksPerThread} * threads),
-                   static_cast<int64_t>(worth), int64_t{1}});
+  return std::max({ceil_div(items, int64_t{kTasksPerThread} * threads), static_cast<int64_t>(worth),
+                   int64_t{1}});
 }
 
 // Calls with less work than this on one thread stay on the caller.

@@ -74,8 +74,7 @@ double work_us(const ConvProblem& p, const DeviceInfo& device) {
   const int lanes = tier_lanes(device.isa);
   const RowLanesArgs a = packed_args(p, lanes);
   const double core_gflops = device.ceilings.fma_gflops / device.threads;
-  const double fma_us =
-      static_cast<double>(executed_flops(p, a, lanes)) / (core_gflops * 1e3);
+  const double fma_us = static_cast<double>(executed_flops(p, a, lanes)) / (core_gflops * 1e3);
   const double items = static_cast<double>(a.items);
   constexpr double kItemUs = 0.03;  // walking to the next item, masks, bias
   return fma_us * row_lanes_loads_per_fma(a, lanes) * 1.2 + items * kItemUs;
@@ -84,8 +83,7 @@ double work_us(const ConvProblem& p, const DeviceInfo& device) {
 double estimate_us(const ConvProblem& p, const Config&, const DeviceInfo& device) {
   const double one = work_us(p, device);
   const int threads = worthwhile_threads(one, device.threads);
-  const double copy_us =
-      static_cast<double>(bytes(p)) / (device.ceilings.copy_gbs(bytes(p)) * 1e3);
+  const double copy_us = static_cast<double>(bytes(p)) / (device.ceilings.copy_gbs(bytes(p)) * 1e3);
   return std::max(one / threads, copy_us) + (threads > 1 ? device.ceilings.fork_join_us : 0);
 }
 
@@ -142,9 +140,8 @@ Result<Launchable> bind(const ConvProblem& p, const Config&, const Device& devic
               .lanes = tier_lanes(info.isa),
               .work_us = one,
               .task = pick_tier(info.isa, row_lanes_baseline, row_lanes_avx2, row_lanes_avx512)};
-  Launchable launchable{.state = std::make_shared<State>(std::move(state)),
-                        .views = Views::kUnitInner,
-                        .run = run};
+  Launchable launchable{
+      .state = std::make_shared<State>(std::move(state)), .views = Views::kUnitInner, .run = run};
   if (size_of(p.dtype) == 2) {
     launchable.packed_bytes = static_cast<size_t>(p.K * gemm_k(p)) * sizeof(float);
     launchable.pack = pack;

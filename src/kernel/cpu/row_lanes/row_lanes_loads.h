@@ -71,9 +71,8 @@ inline void build_row_lanes(const RowLanesArgs& a, TileLanes& m) {
     const int64_t outputs = a.columns - m.column - v * kLanes;
     m.stored[v] = first_lanes(outputs);
     for (int64_t s = 0; s < a.filter[2]; ++s) {
-      m.column_taps[s][v] =
-          tap_lanes<kStep>(first + v * kLanes * a.stride[2] + s * a.dilation[2], a.stride[2],
-                           a.in[2], outputs);
+      m.column_taps[s][v] = tap_lanes<kStep>(first + v * kLanes * a.stride[2] + s * a.dilation[2],
+                                             a.stride[2], a.in[2], outputs);
     }
   }
 }

@@ -114,9 +114,8 @@ double row_lanes_loads_per_fma(const RowLanesArgs& a, int lanes) {
   const TileShape t = tile_shape(a, lanes);
   // Most vector loads straddle two cache lines; a gather loads lane by lane.
   const double x_loads = a.stride[2] > 2 ? lanes * 2.0 : static_cast<double>(a.stride[2]) * 1.8;
-  const double shared = static_cast<double>(a.mode == RowLanesMode::kRows
-                                                ? std::min(t.rows, a.filter[1])
-                                                : t.channels);
+  const double shared = static_cast<double>(
+      a.mode == RowLanesMode::kRows ? std::min(t.rows, a.filter[1]) : t.channels);
   const double masks = a.mode == RowLanesMode::kFlat ? 1 : 0;
   const double vectors = static_cast<double>(t.vectors);
   const double loads = vectors * (x_loads + masks) + shared;
