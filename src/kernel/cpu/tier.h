@@ -1,36 +1,27 @@
-// Which instruction tier serves a device, and what its lanes cost.
+// Picks the widest copy of a kernel that a device may run.
 #pragma once
 
 #include <convoy/device.h>
 
 namespace convoy {
 
-enum class Tier { kBaseline, kAvx2, kAvx512 };
+template <class Value>
+Value pick_tier(Isa isa, Value baseline, [[maybe_unused]] Value avx2,
+                [[maybe_unused]] Value avx512) {
+#if defined(__x86_64__)
+  if (isa == Isa::kAvx512 || isa == Isa::kAvx512Bf16) return avx512;
+  if (isa == Isa::kAvx2) return avx2;
+#endif
+  (void)isa;
+  return baseline;
+}
 
-Tier tier_of(const DeviceInfo& device);
-int lanes_of(Tier tier);
-const char* name(Tier tier);
-
-// The entry point of each tier of a family; a build for another architecture has the baseline only.
-template <class F>
-struct Tiers {
-  F* baseline;
-  F* avx2;
-  F* avx512;
-  F* of(Tier tier) const {
-    return tier == Tier::kAvx512 ? avx512 : tier == Tier::kAvx2 ? avx2 : baseline;
-  }
-};
-
-// Threads worth waking for `estimate_us` of work on one thread: below 2 us the caller works alone.
-int worthwhile_threads(const DeviceInfo& device, double estimate_us);
-
-// Rows of P per task so that outer * ceil(P / rows) tasks keep every thread busy about four times.
-int64_t rows_per_task(int64_t P, int64_t outer, int threads);
-
-// f32 multiply-adds per second of one thread in GFLOP/s, and the microseconds for `bytes` at the
-// copy rate of the device: the two terms of every cost estimate.
-double thread_gflops(const DeviceInfo& device);
-double copy_us(int64_t bytes, const DeviceInfo& device);
+// f32 lanes of the vectors in the copy that pick_tier() picks.
+inline int tier_lanes(Isa isa) {
+  return pick_tier(isa, 4, 8, 16);
+}
+inline const char* tier_name(Isa isa) {
+  return pick_tier(isa, "baseline", "avx2", "avx512");
+}
 
 }  // namespace convoy

@@ -17,7 +17,7 @@ double activate(Activation activation, double v) {
     case Activation::kSilu:
       return v / (1 + std::exp(-v));
     case Activation::kGelu:
-      return v / 2 * (1 + std::erf(v / std::sqrt(2.0)));
+      return v / 2 * std::erfc(-v / std::sqrt(2.0));  // 1 + erf cancels below 0
     case Activation::kHardswish:
       return v * relu6(v + 3) / 6;
   }

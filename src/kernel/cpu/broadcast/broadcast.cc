@@ -5,6 +5,8 @@
 
 #include "base/int_math.h"
 #include "base/str.h"
+#include "kernel/cpu/cost.h"
+#include "kernel/cpu/tasks.h"
 #include "kernel/cpu/tier.h"
 #include "kernel/kernel.h"
 #include "kernel/operand.h"
@@ -13,17 +15,12 @@
 namespace convoy {
 namespace {
 
-constexpr Tiers<void(const BroadcastArgs&, int64_t)> kTiers = {broadcast_baseline,
-#if defined(__x86_64__)
-                                                               broadcast_avx2, broadcast_avx512
-#endif
-};
-
 struct State {
   ConvProblem problem;
   BroadcastArgs args;  // without operands
-  Tier tier;
+  int lanes;
   int threads;
+  void (*tile)(const BroadcastArgs&, int64_t);
 };
 
 // Relative speed of a tile by its vectors: one vector meets one broadcast load per multiply-add.
@@ -56,8 +53,7 @@ std::optional<Decline> declines(const ConvProblem&, const DeviceInfo&) {
 }
 
 Config configure(const ConvProblem& p, const DeviceInfo& device) {
-  const Tier tier = tier_of(device);
-  const int lanes = lanes_of(tier);
+  const int lanes = tier_lanes(device.isa);
   const int vectors = best_vectors(p.kpg(), lanes);
   Config config;
   const int64_t most = (lanes == 16 ? kBroadcastColumns32 : kBroadcastColumns16)[vectors];
@@ -65,7 +61,7 @@ Config configure(const ConvProblem& p, const DeviceInfo& device) {
   // Equal tiles: 14 columns in 12s would leave a tile of 2.
   const int64_t columns = ceil_div(Q, ceil_div(Q, most));
   config.values = {vectors, static_cast<int>(columns)};
-  config.text = str(name(tier), "/", columns, "q x ", vectors, "v of ", lanes);
+  config.text = str(tier_name(device.isa), "/", columns, "q x ", vectors, "v of ", lanes);
   const double padded = static_cast<double>(round_up(ceil_div(p.kpg(), lanes), vectors) * lanes);
   config.executed_flops =
       static_cast<int64_t>(static_cast<double>(flops(p)) * padded / static_cast<double>(p.kpg()));
@@ -83,15 +79,13 @@ double compute_us(const ConvProblem& p, const Config& config, const DeviceInfo& 
 
 double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo& device) {
   const double alone = compute_us(p, config, device);
-  const int threads = worthwhile_threads(device, alone);
-  return std::max(alone / threads, copy_us(bytes(p), device)) +
-         (threads > 1 ? device.ceilings.fork_join_us : 0.1);
+  return spread_us(alone, worthwhile_threads(alone, device.threads), bytes(p), device);
 }
 
 template <class T>
 void pack_as(const State& state, const Operand<const T>& w, float* to) {
   const ConvProblem& p = state.problem;
-  const int64_t width = state.args.vectors * lanes_of(state.tier);
+  const int64_t width = state.args.vectors * state.lanes;
   for (int64_t group = 0; group < p.G; ++group) {
     for (int64_t k0 = 0; k0 < state.args.blocks * width; k0 += width) {
       for (int64_t t = 0; t < p.filter[0]; ++t) {
@@ -143,17 +137,18 @@ Status run(const void* opaque, const RunArgs& operands, const void* packed, Stre
   args.segment =
       args.columns * rows_per_task(ceil_div(args.g.out[2], args.columns), rows, state.threads);
   const int64_t tasks = rows * ceil_div(args.g.out[2], args.segment);
-  auto* const tile = kTiers.of(state.tier);
-  parallel_for(tasks, state.threads, [&args, tile](int64_t task) { tile(args, task); });
+  parallel_for(tasks, state.threads, [&](int64_t task) { state.tile(args, task); });
   return {};
 }
 
 Result<Launchable> bind(const ConvProblem& p, const Config& config, const Device& device) {
-  State state = {.problem = p, .tier = tier_of(device.info())};
-  state.threads = worthwhile_threads(device.info(), compute_us(p, config, device.info()));
+  const DeviceInfo& info = device.info();
+  State state = {.problem = p, .lanes = tier_lanes(info.isa)};
+  state.threads = worthwhile_threads(compute_us(p, config, info), info.threads);
+  state.tile = pick_tier(info.isa, broadcast_baseline, broadcast_avx2, broadcast_avx512);
   state.args.vectors = config.values[0];
   state.args.columns = config.values[1];
-  const int64_t width = state.args.vectors * lanes_of(state.tier);
+  const int64_t width = state.args.vectors * state.lanes;
   state.args.blocks = ceil_div(p.kpg(), width);
   const int64_t floats = p.G * state.args.blocks * width * gemm_k(p);
   return Launchable{.state = std::make_shared<State>(state),

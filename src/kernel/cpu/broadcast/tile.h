@@ -5,8 +5,8 @@
 #pragma once
 
 #include "kernel/cpu/broadcast/broadcast.h"
-#include "kernel/cpu/simd/epilogue.h"
-#include "kernel/cpu/simd/simd.h"
+#include "kernel/cpu/finish.h"
+#include "kernel/cpu/window.h"
 
 namespace convoy {
 namespace {
@@ -113,7 +113,7 @@ class TileSum {
     }
   }
 
-  const float* finish() {
+  const float* sums() {
     if constexpr (sizeof(T) == 4) flush();
     return acc_;
   }
@@ -164,20 +164,6 @@ struct Row {
   float bias[kMostVectors * kLanes];
 };
 
-// The range of columns [q0, q0 + columns) that read inside the input through tap s.
-struct Range {
-  int64_t lo, hi;
-};
-inline Range columns_inside(const Geometry& g, int64_t q0, int64_t columns, int64_t s) {
-  const int64_t at = q0 * g.stride[2] - g.pad[2] + s * g.dilation[2];
-  Range range = {0, columns};
-  while (range.lo < columns && at + range.lo * g.stride[2] < 0)
-    ++range.lo;
-  while (range.hi > range.lo && at + (range.hi - 1) * g.stride[2] >= g.in[2])
-    --range.hi;
-  return range;
-}
-
 template <class T, int kV>
 inline void store_tile(const Geometry& g, const Row<T>& row, const float* acc, int64_t q0,
                        int64_t columns) {
@@ -186,13 +172,12 @@ inline void store_tile(const Geometry& g, const Row<T>& row, const float* acc, i
         first_lanes(row.channels - v * kLanes < kLanes ? row.channels - v * kLanes : kLanes);
     const Vec bias = load(row.bias + v * kLanes);
     for (int64_t i = 0; i < columns; ++i) {
-      Vec out[1] = {load(acc + (i * kV + v) * kLanes)};
-      finish(out, bias, g.epilogue.activation);
+      const Vec out = finish(load(acc + (i * kV + v) * kLanes), bias, g.epilogue.activation);
       T* to = row.y + (q0 + i) * g.y_stride[4] + v * kLanes;
       if (mask == first_lanes(kLanes)) {
-        store(to, out[0]);
+        store(to, out);
       } else {
-        store(mask, to, out[0]);
+        store(mask, to, out);
       }
     }
   }
@@ -212,24 +197,20 @@ inline void compute_tile(const BroadcastArgs& a, const Row<T>& row, int64_t q0, 
       const T* line = row.x + d * g.x_stride[2] + h * g.x_stride[3];
       const float* w = row.w + (t * g.filter[1] + r) * g.filter[2] * tap_weights;
       for (int64_t s = 0; s < g.filter[2]; ++s, w += tap_weights) {
-        const Range inside = columns_inside(g, q0, columns, s);
-        if (inside.lo >= inside.hi) continue;
         const int64_t at = q0 * g.stride[2] - g.pad[2] + s * g.dilation[2];
+        const Range inside = inside_range(at, g.stride[2], g.in[2], columns);
+        if (inside.lo >= inside.hi) continue;
         sum.add(line + at * g.x_stride[4], w, inside.lo, inside.hi);
       }
     }
   }
-  store_tile<T, kV>(g, row, sum.finish(), q0, columns);
+  store_tile<T, kV>(g, row, sum.sums(), q0, columns);
 }
 
 template <class T>
 inline void fill_bias(const Epilogue& e, int64_t k0, int64_t count, float* bias) {
   for (int64_t i = 0; i < kMostVectors * kLanes; ++i) {
-    bias[i] = 0;
-    if (e.bias == nullptr || i >= count) continue;
-    const int64_t at = (k0 + i) * e.bias_stride;
-    bias[i] = e.bias_is_f32 ? static_cast<const float*>(e.bias)[at]
-                            : widen(static_cast<const T*>(e.bias)[at]);
+    bias[i] = i < count ? bias_at<T>(e, k0 + i) : 0.0F;
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include "base/int_math.h"
 #include "base/str.h"
+#include "kernel/cpu/cost.h"
+#include "kernel/cpu/tasks.h"
 #include "kernel/cpu/tier.h"
 #include "kernel/kernel.h"
 #include "kernel/operand.h"
@@ -14,18 +16,12 @@ namespace convoy {
 namespace {
 
 constexpr int64_t kMaxCpg = 8;
-constexpr Tiers<void(const ChannelLanesArgs&, int64_t)> kTiers = {channel_lanes_baseline,
-#if defined(__x86_64__)
-                                                                  channel_lanes_avx2,
-                                                                  channel_lanes_avx512
-#endif
-};
-
 struct State {
   ConvProblem problem;
   ChannelLanesArgs args;  // without operands
-  Tier tier;
+  int lanes;
   int threads;
+  void (*tile)(const ChannelLanesArgs&, int64_t);
 };
 
 LanePattern lane_pattern(const ConvProblem& p, int lanes) {
@@ -47,7 +43,7 @@ LanePattern lane_pattern(const ConvProblem& p, int lanes) {
 }
 
 std::optional<Decline> declines(const ConvProblem& p, const DeviceInfo& device) {
-  const int64_t most = std::min<int64_t>(kMaxCpg, lanes_of(tier_of(device)));
+  const int64_t most = std::min<int64_t>(kMaxCpg, tier_lanes(device.isa));
   if (p.cpg() > most) return Decline{str("cpg=", p.cpg(), " exceeds ", most)};
   if (p.filter[2] > kMaxFilterColumns) {
     return Decline{str("filter s=", p.filter[2], " exceeds ", kMaxFilterColumns)};
@@ -66,11 +62,11 @@ int64_t chunk_blocks(const ConvProblem& p, const LanePattern& pattern) {
 }
 
 Config configure(const ConvProblem& p, const DeviceInfo& device) {
-  const Tier tier = tier_of(device);
-  const LanePattern pattern = lane_pattern(p, lanes_of(tier));
+  const LanePattern pattern = lane_pattern(p, tier_lanes(device.isa));
   const int64_t columns = out_extent(p, 2) % 7 == 0 ? 7 : 8;
   Config config;
-  config.text = str(name(tier), "/", columns, "q x ", pattern.used, "k of ", pattern.lanes);
+  config.text =
+      str(tier_name(device.isa), "/", columns, "q x ", pattern.used, "k of ", pattern.lanes);
   const int64_t lanes = pattern.blocks * pattern.lanes;
   config.executed_flops = static_cast<int64_t>(
       static_cast<double>(flops(p)) / static_cast<double>(p.K) * static_cast<double>(lanes));
@@ -86,9 +82,7 @@ double compute_us(const ConvProblem& p, const Config& config, const DeviceInfo& 
 
 double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo& device) {
   const double alone = compute_us(p, config, device);
-  const int threads = worthwhile_threads(device, alone);
-  return std::max(alone / threads, copy_us(bytes(p), device)) +
-         (threads > 1 ? device.ceilings.fork_join_us : 0.1);
+  return spread_us(alone, worthwhile_threads(alone, device.threads), bytes(p), device);
 }
 
 int64_t block_first_k(const ConvProblem& p, const LanePattern& pattern, int64_t b) {
@@ -131,16 +125,18 @@ Status run(const void* opaque, const RunArgs& operands, const void* packed, Stre
   args.weights = static_cast<const float*>(packed);
   const int64_t tasks = args.g.N * args.g.out[0] * ceil_div(args.g.out[1], args.band) *
                         ceil_div(args.pattern.blocks, args.chunk);
-  auto* const tile = kTiers.of(state.tier);
-  parallel_for(tasks, state.threads, [&args, tile](int64_t task) { tile(args, task); });
+  parallel_for(tasks, state.threads, [&](int64_t task) { state.tile(args, task); });
   return {};
 }
 
 Result<Launchable> bind(const ConvProblem& p, const Config& config, const Device& device) {
-  State state = {.problem = p, .tier = tier_of(device.info())};
-  state.threads = worthwhile_threads(device.info(), compute_us(p, config, device.info()));
+  const DeviceInfo& info = device.info();
+  State state = {.problem = p, .lanes = tier_lanes(info.isa)};
+  state.threads = worthwhile_threads(compute_us(p, config, info), info.threads);
+  state.tile =
+      pick_tier(info.isa, channel_lanes_baseline, channel_lanes_avx2, channel_lanes_avx512);
   LanePattern& pattern = state.args.pattern;
-  pattern = lane_pattern(p, lanes_of(state.tier));
+  pattern = lane_pattern(p, state.lanes);
   state.args.chunk = chunk_blocks(p, pattern);
   const int64_t outer = p.N * out_extent(p, 0) * ceil_div(pattern.blocks, state.args.chunk);
   state.args.band = rows_per_task(out_extent(p, 1), std::max<int64_t>(outer, 1), state.threads);

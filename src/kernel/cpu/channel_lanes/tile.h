@@ -5,8 +5,7 @@
 #pragma once
 
 #include "kernel/cpu/channel_lanes/channel_lanes.h"
-#include "kernel/cpu/simd/epilogue.h"
-#include "kernel/cpu/simd/simd.h"
+#include "kernel/cpu/finish.h"
 
 namespace convoy {
 namespace {
@@ -108,13 +107,9 @@ inline void add_row_shared(Vec (*acc)[kT], const Tile& tile, const T* row,
 
 template <class T>
 inline Vec load_bias(const Epilogue& e, int64_t k, Mask mask) {
-  if (e.bias == nullptr) return zero();
   float lanes[kLanes] = {};
   for (int i = 0; i < kLanes; ++i) {
-    if ((mask >> i & 1U) == 0) continue;
-    const int64_t at = (k + i) * e.bias_stride;
-    lanes[i] = e.bias_is_f32 ? static_cast<const float*>(e.bias)[at]
-                             : widen(static_cast<const T*>(e.bias)[at]);
+    if ((mask >> i & 1U) != 0) lanes[i] = bias_at<T>(e, k + i);
   }
   return load(lanes);
 }
@@ -133,7 +128,9 @@ struct Block {
 template <class T, bool kIdentity, bool kMasked, int kT>
 inline void store_row(const Geometry& g, const Block<T>& block, Vec (&acc)[kT], int64_t q0,
                       const Position& at) {
-  finish(acc, block.bias, g.epilogue.activation);
+#pragma GCC unroll 8
+  for (int i = 0; i < kT; ++i)
+    acc[i] = finish(acc[i], block.bias, g.epilogue.activation);
   T* out = block.y + at.n * g.y_stride[0] + at.z * g.y_stride[2] + at.p * g.y_stride[3] +
            q0 * g.y_stride[4];
 #pragma GCC unroll 8

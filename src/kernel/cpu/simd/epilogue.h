@@ -78,36 +78,5 @@ inline Vec activate(Activation activation, Vec v) {
   return v;
 }
 
-// Out of line on memory: a call in the middle of a tile would spill every accumulator of it.
-__attribute__((noinline)) inline void activate_lanes(Activation activation, float* lanes,
-                                                     int vectors) {
-  for (int i = 0; i < vectors; ++i) {
-    store(lanes + i * kLanes, activate(activation, load(lanes + i * kLanes)));
-  }
-}
-
-// Bias, then activation, on the accumulators of a tile.
-template <int kCount>
-inline void finish(Vec (&acc)[kCount], Vec bias, Activation activation) {
-  // None, relu and relu6 as one clamp; min and max give v where it is NaN.
-  const bool clamp = activation <= Activation::kRelu6;
-  const Vec low = set1(activation == Activation::kNone ? -HUGE_VALF : 0.0F);
-  const Vec high = set1(activation == Activation::kRelu6 ? 6.0F : HUGE_VALF);
-#pragma GCC unroll 32
-  for (int i = 0; i < kCount; ++i) {
-    acc[i] = add(acc[i], bias);
-    if (clamp) acc[i] = min(high, max(low, acc[i]));
-  }
-  if (clamp) return;
-  float lanes[kCount * kLanes];
-#pragma GCC unroll 32
-  for (int i = 0; i < kCount; ++i)
-    store(lanes + i * kLanes, acc[i]);
-  activate_lanes(activation, lanes, kCount);
-#pragma GCC unroll 32
-  for (int i = 0; i < kCount; ++i)
-    acc[i] = load(lanes + i * kLanes);
-}
-
 }  // namespace
 }  // namespace convoy
