@@ -33,7 +33,7 @@ Status validate_axis(const ConvProblem& p, int d) {
     if (Status s = at_least(rule.parameter, rule.value, rule.least); !s.ok()) return s;
   }
   // 128 bits hold every sum and product of two 63-bit numbers.
-  using Wide = __int128;
+  __extension__ using Wide = __int128;
   const Wide padded = Wide{p.in[d]} + p.pad_lo[d] + p.pad_hi[d];
   const Wide effective = Wide{p.dilation[d]} * (p.filter[d] - 1) + 1;
   const auto text = [](Wide v) {

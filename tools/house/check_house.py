@@ -25,6 +25,7 @@ PUBLIC_ROOM = {
     "tensor.h": "tensor",
     "problem.h": "problem",
     "device.h": "launch",
+    "run_args.h": "launch",
     "plan.h": "plan",
     "convoy.h": "api",
     "c_api.h": "api",

@@ -1,7 +1,8 @@
 // What every CPU kernel does after its sums: bias, activation. Plain data for the tier files.
 #pragma once
 
-#include <convoy/plan.h>
+#include <convoy/problem.h>
+#include <convoy/run_args.h>
 
 namespace convoy {
 

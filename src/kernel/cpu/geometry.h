@@ -2,7 +2,7 @@
 // inline functions with other tiers.
 #pragma once
 
-#include <convoy/plan.h>
+#include <convoy/run_args.h>
 
 #include "kernel/cpu/epilogue_args.h"
 

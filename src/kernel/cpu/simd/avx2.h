@@ -1,6 +1,8 @@
 // Eight f32 lanes in AVX2 with FMA and F16C.
 #pragma once
 
+#include "kernel/cpu/simd/scalar.h"
+
 namespace convoy {
 namespace {
 

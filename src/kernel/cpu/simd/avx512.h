@@ -1,6 +1,8 @@
 // Sixteen f32 lanes in AVX-512 F, BW, DQ, VL.
 #pragma once
 
+#include "kernel/cpu/simd/scalar.h"
+
 namespace convoy {
 namespace {
 

@@ -1,6 +1,8 @@
 // Four f32 lanes in the vector extension of GCC and Clang: the baseline tier of every architecture.
 #pragma once
 
+#include "kernel/cpu/simd/scalar.h"
+
 namespace convoy {
 namespace {
 
