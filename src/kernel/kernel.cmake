@@ -1,4 +1,3 @@
 # The kernel room: sources of every family.
 convoy_room(kernel
-  kernel/roster.cc
   kernel/reference/reference.cc kernel/reference/sums.cc)
