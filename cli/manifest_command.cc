@@ -122,7 +122,8 @@ Result<int> run_show(const std::string& name, const Common& common) {
     if (file.path != manifest::kOpsFile) continue;
     const auto root = manifest::parse_yaml(file.text, {file.path, none});
     if (!root) return internal("manifest show: the built-in ops cannot be read; build again");
-    for (const Json& entry : to_json(*root)["ops"]) {
+    const Json document = to_json(*root);
+    for (const Json& entry : document["ops"]) {
       const std::string op = entry["op"];
       known += (known.empty() ? "" : " ") + op;
       if (op != name) continue;

@@ -253,7 +253,6 @@ class OpCheck {
 }  // namespace
 
 void check_op(const Op& op, std::span<const WorkloadRow> workloads, const FaultSink& sink) {
-  if (op.rank < 1 || op.rank > 3) return;  // already a fault
   OpCheck check(op, sink);
   check.check_defaults();
   check.check_options();

@@ -62,14 +62,15 @@ Located Fields::text(std::string_view key) const {
   return value == nullptr ? Located{.line = line()} : scalar(*value, *this, key);
 }
 
-int64_t Fields::integer(std::string_view key) const {
+std::optional<int64_t> Fields::integer(std::string_view key) const {
   const Located at = text(key);
-  if (at.text.empty()) return 0;
+  if (at.text.empty()) return std::nullopt;
   int64_t out = 0;
   const char* end = at.text.data() + at.text.size();
   const auto [stop, error] = std::from_chars(at.text.data(), end, out);
   if (error != std::errc() || stop != end) {
     fault(at.line, str(key, " '", at.text, "' must be an integer"));
+    return std::nullopt;
   }
   return out;
 }

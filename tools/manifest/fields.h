@@ -28,7 +28,7 @@ class Fields {
   const Value* need(std::string_view key, Value::Kind kind) const;
 
   Located text(std::string_view key) const;  // present and not empty
-  int64_t integer(std::string_view key) const;
+  std::optional<int64_t> integer(std::string_view key) const;
   bool flag(std::string_view key) const;  // false when absent
   std::vector<Located> list(std::string_view key) const;
   std::vector<std::pair<std::string, Located>> map(std::string_view key) const;

@@ -97,7 +97,8 @@ Manifest read(std::span<const File> files, std::vector<Fault>& faults);
 
 // The manifest against itself and against `code`, the facts of the kernels in this build. `root` is
 // the checkout that holds tests/ and bench/records/, or empty: then the evidence for `implemented`
-// is not looked for. Faults in the order of the files.
+// is not looked for. Faults in the order of the files. The checks against code wait until the form
+// of every file is right: one slip gives one fault, not a thousand that follow from it.
 std::vector<Fault> validate(std::span<const File> files, std::span<const KernelFacts> code,
                             const std::string& root);
 // The same for a folder; its parent is the root when it holds a folder tests/.

@@ -95,8 +95,10 @@ Op read_op(const Value& value, const FaultSink& sink, std::set<std::string>& nam
                 sink);
   Op op{.line = fields.line()};
   op.name = unique_name(fields, "op", "_", names);
-  op.rank = static_cast<int>(std::clamp<int64_t>(fields.integer("rank"), 0, 4));
-  if (op.rank < 1 || op.rank > 3) fields.fault(op.line, "rank must be 1, 2 or 3");
+  if (const std::optional<int64_t> rank = fields.integer("rank")) {
+    if (*rank < 1 || *rank > 3) fields.fault(op.line, str("rank ", *rank, " must be 1, 2 or 3"));
+    op.rank = static_cast<int>(std::clamp<int64_t>(*rank, 1, 3));
+  }
   op.pass = fields.word("pass", kPasses).value_or(Pass::kFprop);
   read_operands(fields, sink, op);
   op.dtypes = fields.words("dtypes", kDTypes);

@@ -93,6 +93,7 @@ std::vector<Fault> validate(std::span<const File> files, std::span<const KernelF
                             const std::string& root) {
   std::vector<Fault> faults;
   const Manifest manifest = read(files, faults);
+  if (!faults.empty()) return faults;
   check_kernels(manifest, code, {std::string(kKernelsFile), faults});
   const FaultSink ops{std::string(kOpsFile), faults};
   check_one_op_each(manifest, ops);
