@@ -6,7 +6,9 @@
 #include <convoy/run_args.h>
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace convoy {
@@ -70,5 +72,14 @@ struct KernelFacts {
   bool reference;  // judges the others; never chosen while another kernel accepts
 };
 std::vector<KernelFacts> kernels();
+
+// A named problem of manifest/workloads/ and the model or paper it comes from.
+struct Workload {
+  std::string_view name;
+  std::string_view problem;  // as to_text() prints it
+  std::string_view model;
+  std::span<const std::string_view> suites;  // beside `all`, which holds every workload
+};
+std::span<const Workload> workloads();
 
 }  // namespace convoy

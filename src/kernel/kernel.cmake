@@ -1,6 +1,5 @@
 # The kernel room: sources of every family.
 convoy_room(kernel
-  kernel/roster.cc
   kernel/cpu/geometry.cc
   kernel/cpu/broadcast/broadcast.cc kernel/cpu/broadcast/broadcast_avx2.cc
   kernel/cpu/broadcast/broadcast_avx512.cc kernel/cpu/broadcast/broadcast_baseline.cc
