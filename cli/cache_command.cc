@@ -50,7 +50,7 @@ Result<int> warm(const Common& common) {
 
 void add_cache(CLI::App& app, Common& common, Action& action) {
   CLI::App* command = app.add_subcommand("cache", "List, clear or fill the caches");
-  command->require_subcommand(1);
+  command->require_subcommand(0, 1);
   struct Verb {
     const char* word;
     const char* help;
@@ -64,8 +64,9 @@ void add_cache(CLI::App& app, Common& common, Action& action) {
     add_output_options(*sub, common);
     auto suite = std::make_shared<std::string>();
     if (verb.run == warm) sub->add_option("--suite", *suite, "A suite of workloads");
-    sub->callback(
-        [run = verb.run, suite, &common, &action] { action = [run, &common] { return run(common); }; });
+    sub->callback([run = verb.run, suite, &common, &action] {
+      action = [run, &common] { return run(common); };
+    });
   }
 }
 

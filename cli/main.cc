@@ -76,12 +76,16 @@ int run(int argc, char** argv) {
   Action action;
   CLI::App app("Grouped convolution in 1D, 2D and 3D", "convoy");
   app.set_version_flag("--version", fmt::format("convoy {}", version()));
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // 1 would hide an unknown word behind "a command is required"
   add_commands(app, common, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return usage(app, error, asks_for_json(argc, argv));
+  }
+  if (!action) {
+    return report_error(kUsage, "usage", "a command is missing; `convoy --help` lists them",
+                        asks_for_json(argc, argv));
   }
   return run_action(action, common);
 }

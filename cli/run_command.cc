@@ -189,7 +189,7 @@ void print_result(const Plan& plan, const Device& device, double time_us,
     print_json(json);
     return;
   }
-  if (common.quiet) return;
+  if (common.quiet && (!check || check->ok)) return;
   print_text(fmt::format("problem: {}\nkernel: {}\ntime: {} us\n", problem, plan.kernel(),
                          number(time_us)));
   if (check) {
