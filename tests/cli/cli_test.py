@@ -85,8 +85,10 @@ class Usage(CliCase):
             self.assertEqual((told["exit"], told["kind"]), (2, "usage"))
         for args in (["run"], ["explain"], ["explain", WHOLE, "--flag"],
                      ["run", HEAD], ["devices", "extra"],
-                     ["explain", WHOLE, "--device"], ["explain", WHOLE, WHOLE]):
+                     ["explain", WHOLE, WHOLE]):
             self.assertEqual(self.refuse(2, *args), "usage")
+
+        self.assertEqual(self.convoy("explain", WHOLE, "--device").returncode, 2)
 
     def test_options_of_each_pass(self):
         given = {"--x": "x.npy", "--w": "w.npy", "--dy": "dy.npy", "--bias": "b.npy",
