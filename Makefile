@@ -3,7 +3,7 @@ SHELL := /bin/bash
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 JOBS ?= $(shell nproc)
 
-BUILD_PACKAGES := clang-19 cmake ninja-build g++ ccache git libtbb-dev libcli11-dev nlohmann-json3-dev \
+BUILD_PACKAGES := clang-19 cmake ninja-build g++ ccache git libtbb-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
   libyaml-cpp-dev libonnx-dev libprotobuf-dev protobuf-compiler
 DEMO_PACKAGES := python3 python3-venv python3-pip
 TEST_PACKAGES := libgtest-dev libgmock-dev libonnx-testdata python3
