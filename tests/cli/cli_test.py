@@ -53,6 +53,12 @@ class CliCase(unittest.TestCase):
     def document(self, *args, **more):
         return json.loads(self.succeed(*args, "--json", **more))
 
+    def kernels(self, text, taken):
+        """Names of the kernels that take the problem, slowest last, or that decline it."""
+        rows = [row for row in self.document("explain", text)["candidates"]
+                if (row["verdict"] != "declined") == taken]
+        return [row["kernel"] for row in sorted(rows, key=lambda row: row["estimate_us"] or 0)]
+
     def refuse(self, code, *args, words=(), **more):
         """One line on stderr, nothing on stdout; with --json the same message as a document."""
         done = self.convoy(*args, **more)
@@ -169,8 +175,9 @@ class Errors(CliCase):
 
     def test_kernels_and_dtypes(self):
         self.refuse(1, "explain", WHOLE, "--kernel", "nobody", words=["nobody"])
-        self.assertEqual(self.refuse(1, "explain", WHOLE, "--kernel", "cpu_reference_dgrad"),
-                         "kUnsupported")
+        declining = self.kernels(WHOLE, False)[0]
+        self.assertEqual(self.refuse(1, "explain", WHOLE, "--kernel", declining,
+                                     words=[declining]), "kUnsupported")
         self.assertEqual(self.refuse(1, "explain", WHOLE.replace("f32", "e4m3")), "kUnsupported")
         self.assertEqual(self.refuse(1, "explain", WHOLE.replace("f32", "f64")), "kInvalid")
 
@@ -357,13 +364,16 @@ class Run(CliCase):
         self.assertIn(WHOLE, out)
         self.assertNotIn("\x1b", out)
         self.assertEqual(self.succeed(*args, "--quiet"), "")
-        self.succeed(*args, "--kernel", "cpu_reference_fprop", "--deterministic", "--device", "cpu")
+        for kernel in self.kernels(WHOLE, True):
+            told = self.document(*args, "--kernel", kernel, "--deterministic", "--device", "cpu")
+            self.assertEqual(told["kernel"], kernel)
 
     def test_interrupts_leave_nothing(self):
         x = self.array("x.npy", [1, 64, 400, 400], [0] * (64 * 400 * 400))
         w = self.array("w.npy", [64, 64, 9, 9], [0] * (64 * 64 * 81))
+        slowest = self.kernels("conv2d fprop f32 n1 c64 k64 h400 w400 r9 s9", True)[-1]
         for sent in (signal.SIGINT, signal.SIGTERM):
-            with subprocess.Popen([BINARY, "run", HEAD, "--kernel", "cpu_reference_fprop", "--x", x,
+            with subprocess.Popen([BINARY, "run", HEAD, "--kernel", slowest, "--x", x,
                                    "--w", w, "--out", "y.npy"], cwd=self.work, env=self.env,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
                 time.sleep(1.0)
