@@ -6,66 +6,13 @@ import os
 import resource
 import signal
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
+import cli_case
 import npy
+from cli_case import HEAD, WHOLE, CliCase
 
-BINARY = ""
 HERE = os.path.dirname(os.path.abspath(__file__))
-HEAD = "conv2d fprop f32"
-WHOLE = "conv2d fprop f32 n1 c4 k4 g4 h5 w5 r3 s3"
-
-
-class CliCase(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.env = {"PATH": os.environ["PATH"], "HOME": self.path("home"),
-                    "CONVOY_CACHE_DIR": self.path("cache")}
-        self.work = self.path("work")
-        os.mkdir(self.work)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def convoy(self, *args, env=None, **more):
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True,
-                   "cwd": self.work, "timeout": 120, "env": {**self.env, **(env or {})}}
-        return subprocess.run([BINARY, *args], **{**options, **more})
-
-    def array(self, name, shape, values=None, **form):
-        values = npy.fill(0, 5, npy.product(shape)) if values is None else values
-        npy.save(os.path.join(self.work, name), shape, values, **form)
-        return name
-
-    def load(self, name):
-        return npy.load(os.path.join(self.work, name))
-
-    def succeed(self, *args, **more):
-        done = self.convoy(*args, **more)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), (args, done.stdout))
-        return done.stdout
-
-    def document(self, *args, **more):
-        return json.loads(self.succeed(*args, "--json", **more))
-
-    def refuse(self, code, *args, words=(), **more):
-        """One line on stderr, nothing on stdout; with --json the same message as a document."""
-        done = self.convoy(*args, **more)
-        self.assertEqual((done.returncode, done.stdout), (code, ""), (args, done.stderr))
-        self.assertRegex(done.stderr, r"\Aconvoy: [^\n]+\n\Z")
-        for word in words:
-            self.assertIn(word, done.stderr)
-        told = json.loads(self.convoy(*args, "--json", **more).stdout)
-        self.assertEqual(list(told), ["error"])
-        self.assertEqual(list(told["error"]), ["exit", "kind", "message"])
-        self.assertEqual(told["error"]["exit"], code)
-        self.assertEqual("convoy: %s\n" % told["error"]["message"], done.stderr)
-        return told["error"]["kind"]
 
 
 class Usage(CliCase):
@@ -117,7 +64,7 @@ class Usage(CliCase):
             os.close(reader)
             self.assertEqual(self.convoy(*args, stdout=writer).returncode, 1, args)
             os.close(writer)
-        closed = subprocess.run(["sh", "-c", '"$0" --version >&-', BINARY], stderr=subprocess.PIPE)
+        closed = subprocess.run(["sh", "-c", '"$0" --version >&-', CliCase.binary], stderr=subprocess.PIPE)
         self.assertEqual(closed.returncode, 1)
 
     def test_unwritable_stderr_changes_no_exit_code(self):
@@ -169,8 +116,9 @@ class Errors(CliCase):
 
     def test_kernels_and_dtypes(self):
         self.refuse(1, "explain", WHOLE, "--kernel", "nobody", words=["nobody"])
-        self.assertEqual(self.refuse(1, "explain", WHOLE, "--kernel", "cpu_reference_dgrad"),
-                         "kUnsupported")
+        declining = self.kernels(WHOLE, False)[0]
+        self.assertEqual(self.refuse(1, "explain", WHOLE, "--kernel", declining,
+                                     words=[declining]), "kUnsupported")
         self.assertEqual(self.refuse(1, "explain", WHOLE.replace("f32", "e4m3")), "kUnsupported")
         self.assertEqual(self.refuse(1, "explain", WHOLE.replace("f32", "f64")), "kInvalid")
 
@@ -357,13 +305,16 @@ class Run(CliCase):
         self.assertIn(WHOLE, out)
         self.assertNotIn("\x1b", out)
         self.assertEqual(self.succeed(*args, "--quiet"), "")
-        self.succeed(*args, "--kernel", "cpu_reference_fprop", "--deterministic", "--device", "cpu")
+        for kernel in self.kernels(WHOLE, True):
+            told = self.document(*args, "--kernel", kernel, "--deterministic", "--device", "cpu")
+            self.assertEqual(told["kernel"], kernel)
 
     def test_interrupts_leave_nothing(self):
         x = self.array("x.npy", [1, 64, 400, 400], [0] * (64 * 400 * 400))
         w = self.array("w.npy", [64, 64, 9, 9], [0] * (64 * 64 * 81))
+        slowest = self.kernels("conv2d fprop f32 n1 c64 k64 h400 w400 r9 s9", True)[-1]
         for sent in (signal.SIGINT, signal.SIGTERM):
-            with subprocess.Popen([BINARY, "run", HEAD, "--kernel", "cpu_reference_fprop", "--x", x,
+            with subprocess.Popen([CliCase.binary, "run", HEAD, "--kernel", slowest, "--x", x,
                                    "--w", w, "--out", "y.npy"], cwd=self.work, env=self.env,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
                 time.sleep(1.0)
@@ -373,146 +324,5 @@ class Run(CliCase):
             self.assertEqual(sorted(os.listdir(self.work)), ["w.npy", "x.npy"])
 
 
-class Explain(CliCase):
-    def test_document(self):
-        told = self.document("explain", WHOLE + " pad1 nhwc")
-        self.assertEqual(list(told), ["problem", "candidates", "flops", "executed_flops", "bytes",
-                                      "limit_us", "limit_by"])
-        self.assertEqual(told["problem"], WHOLE + " pad1 nhwc")
-        self.assertEqual(told["flops"], 2 * 4 * 25 * 9)
-        self.assertEqual(told["bytes"], 4 * (100 + 36 + 100))
-        self.assertIn(told["limit_by"], ("copy", "compute"))
-        self.assertGreater(told["limit_us"], 0)
-        verdicts = [row["verdict"] for row in told["candidates"]]
-        self.assertEqual(verdicts.count("chosen"), 1)
-        for row in told["candidates"]:
-            self.assertEqual(list(row), ["kernel", "verdict", "reason", "config", "estimate_us"])
-            self.assertEqual(row["estimate_us"] is None, row["verdict"] == "declined")
-            self.assertTrue(row["reason"])
-
-    def test_the_choice_is_that_of_run(self):
-        x, w = self.array("x.npy", [1, 4, 5, 5]), self.array("w.npy", [4, 1, 3, 3])
-        ran = self.document("run", HEAD, "--x", x, "--w", w, "--out", "y.npy")
-        rows = self.document("explain", ran["problem"])["candidates"]
-        self.assertEqual([r["kernel"] for r in rows if r["verdict"] == "chosen"], [ran["kernel"]])
-
-    def test_human_output(self):
-        out = self.succeed("explain", "  conv2d fprop f32 n1 c4 k4 g4 h5 w5 r3 s3 same ")
-        self.assertTrue(out.startswith(WHOLE + " pad1\n"))
-        for word in ("chosen", "declined", "flops", "bytes", "limit"):
-            self.assertIn(word, out)
-
-
-class Cache(CliCase):
-    def entry(self):
-        (name,) = os.listdir(self.path("cache"))
-        return os.path.join(self.path("cache"), name)
-
-    def test_devices(self):
-        def cpu(*flags):
-            (row,) = self.document("devices", *flags)["devices"]
-            self.assertEqual(list(row), ["id", "name", "arch", "isa", "memory_bytes", "ceilings"])
-            self.assertEqual(row["id"], "cpu")
-            self.assertGreater(row["memory_bytes"], 0)
-            return row["ceilings"]
-
-        self.assertIsNone(cpu())
-        self.assertIn("unmeasured", self.succeed("devices"))
-        measured = cpu("--calibrate")
-        self.assertEqual(list(measured), ["copy", "copy_streaming_gbs", "fma_gflops",
-                                          "matrix_gflops", "fork_join_us"])
-        self.assertEqual(cpu(), measured)
-        self.assertNotIn("unmeasured", self.succeed("devices"))
-
-    def test_list_clear_warm(self):
-        empty = {"entries": [], "bytes": 0, "limit_bytes": 256 << 20}
-        self.assertEqual(self.document("cache", "list"), empty)
-        warm = self.document("cache", "warm")
-        self.assertEqual(self.document("cache", "list"), warm)
-        (row,) = warm["entries"]
-        self.assertEqual(list(row), ["key", "arch", "bytes"])
-        self.assertEqual(row["bytes"], os.path.getsize(self.entry()))
-        self.assertEqual(warm["bytes"], row["bytes"])
-        self.assertIn(row["key"], self.succeed("cache", "list"))
-        foreign = os.path.join(self.path("cache"), "notes.txt")
-        open(foreign, "w").close()
-        self.assertEqual(self.document("cache", "clear"), empty)
-        self.assertEqual(os.listdir(self.path("cache")), ["notes.txt"])
-
-    def test_folder_is_private(self):
-        self.succeed("explain", WHOLE)
-        self.assertEqual(os.stat(self.path("cache")).st_mode & 0o777, 0o700)
-
-    def test_places(self):
-        for env, place in (({"CONVOY_CACHE_DIR": "", "XDG_CACHE_HOME": self.path("xdg")}, "xdg/convoy"),
-                           ({"CONVOY_CACHE_DIR": "", "XDG_CACHE_HOME": "relative"},
-                            "home/.cache/convoy")):
-            self.succeed("explain", WHOLE, env=env)
-            self.assertEqual(len(os.listdir(self.path(place))), 1)
-        self.succeed("explain", WHOLE, env={"CONVOY_CACHE_DIR": "", "HOME": ""})
-
-    def test_threads_and_tier_are_part_of_the_key(self):
-        for env in ({"CONVOY_NUM_THREADS": "1"}, {"CONVOY_NUM_THREADS": "3"},
-                    {"CONVOY_CPU_ISA": "baseline", "CONVOY_NUM_THREADS": "1"}):
-            self.succeed("explain", WHOLE, env=env)
-        self.assertEqual(len(self.document("cache", "list")["entries"]), 3)
-
-    def test_broken_entries_are_rewritten(self):
-        self.succeed("cache", "warm")
-        with open(self.entry()) as file:
-            good = json.load(file)
-        bad = [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 60000, b"x" * 100000,
-               json.dumps({**good, "schema": 0}).encode(), json.dumps({**good, "key": 1}).encode(),
-               json.dumps({**good, "key": "another CPU"}).encode()]
-        for change in ({"copy": []}, {"copy": [1]}, {"copy": [{"bytes": 1}]}, {"fma_gflops": 0},
-                       {"fma_gflops": "fast"}, {"fork_join_us": -1}, {"matrix_gflops": None},
-                       {"copy": [{"bytes": 2, "gbs": 1}, {"bytes": 1, "gbs": 1}]},
-                       {"copy": [{"bytes": 1e300, "gbs": 1}]}):
-            bad.append(json.dumps({**good, "ceilings": {**good["ceilings"], **change}}).encode())
-        for content in bad:
-            with open(self.entry(), "wb") as file:
-                file.write(content)
-            self.assertIsNone(self.document("devices")["devices"][0]["ceilings"], content[:80])
-            self.succeed("explain", WHOLE)
-            with open(self.entry()) as file:
-                self.assertEqual(json.load(file)["schema"], good["schema"])
-
-    def test_links_are_not_followed(self):
-        self.succeed("cache", "warm")
-        entry = self.entry()
-        os.rename(entry, self.path("elsewhere"))
-        os.symlink(self.path("elsewhere"), entry)
-        self.assertIsNone(self.document("devices")["devices"][0]["ceilings"])
-
-    @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
-    def test_files_of_another_owner_are_ignored(self):
-        self.succeed("cache", "warm")
-        os.chown(self.entry(), 12345, 12345)
-        self.assertIsNone(self.document("devices")["devices"][0]["ceilings"])
-        self.assertEqual(self.document("cache", "list")["entries"], [])
-
-    def test_an_unwritable_folder_is_tolerated(self):
-        open(self.path("file"), "w").close()
-        for place in (self.path("file"), self.path("file/below"), "/proc/none"):
-            env = {"CONVOY_CACHE_DIR": place}
-            self.succeed("explain", WHOLE, env=env)
-            self.succeed("devices", "--calibrate", env=env)
-            self.assertEqual(self.document("cache", "list", env=env)["entries"], [])
-            self.refuse(1, "cache", "warm", env=env)
-
-    def test_limit(self):
-        size = self.document("cache", "warm", env={"CONVOY_NUM_THREADS": "1"})["bytes"]
-        bound = {"CONVOY_CACHE_BYTES": str(2 * size + size // 2)}
-        for threads in ("2", "3"):
-            time.sleep(0.02)
-            self.succeed("cache", "warm", env={"CONVOY_NUM_THREADS": threads, **bound})
-        told = self.document("cache", "list", env=bound)
-        self.assertEqual(told["limit_bytes"], int(bound["CONVOY_CACHE_BYTES"]))
-        self.assertLessEqual(told["bytes"], told["limit_bytes"])
-        self.assertEqual([row["key"][-9:] for row in told["entries"]], ["2 threads", "3 threads"])
-        self.refuse(1, "cache", "warm", env={"CONVOY_CACHE_BYTES": "0"})
-
-
 if __name__ == "__main__":
-    BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    cli_case.main()
