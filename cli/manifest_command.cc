@@ -29,7 +29,8 @@ Result<int> run_validate(std::string folder, const Common& common) {
   if (common.json) {
     Json list = Json::array();
     for (const manifest::Fault& fault : *faults) {
-      list.push_back({{"file", fault.file}, {"line", fault.line}, {"message", fault.message}});
+      list.push_back(
+          {{"file", folder + "/" + fault.file}, {"line", fault.line}, {"message", fault.message}});
     }
     print_json({{"ok", faults->empty()}, {"faults", std::move(list)}});
   } else {
