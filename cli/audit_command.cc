@@ -57,16 +57,17 @@ Result<OnnxOptions> onnx_options(const Options& options) {
   return out;
 }
 
-// Slowest against its limit first; what could not be measured comes before, what is not ours after.
+// The most time lost against the limit first; unknown shapes come before, what is not ours after.
 bool worse(const Layer& a, const Layer& b) {
   const auto rank = [](const Layer& l) {
     if (l.conv->state == OnnxConv::State::kUnknown) return 0;
     return l.measured ? 1 : 2;
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
-  if (!a.measured) return false;
+  if (!a.measured) return a.conv < b.conv;
   const auto lost_us = [](const Layer& l) { return l.measured->time_us - l.measured->limit_us; };
-  return lost_us(a) > lost_us(b);
+  if (lost_us(a) != lost_us(b)) return lost_us(a) > lost_us(b);
+  return a.conv < b.conv;  // of one array: the model's order
 }
 
 Totals total(const std::vector<Layer>& layers) {
@@ -178,7 +179,7 @@ Result<int> audit(const Options& options, const Common& common) {
     layers.back().measured = *std::move(measured);
   }
   if (interrupted()) return kInterrupted;
-  std::stable_sort(layers.begin(), layers.end(), worse);
+  std::sort(layers.begin(), layers.end(), worse);
   const Totals totals = total(layers);
   if (common.json)
     print_document(layers, totals);

@@ -7,12 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <fstream>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "onnx/shape_rules.h"
 
@@ -45,39 +42,41 @@ void limit_this_process() {
   setrlimit(RLIMIT_CORE, &core);
 }
 
-// What libonnx cannot infer goes in; operators that libonnx 1.12 would misread get a name it does
-// not know.
-void prepare(onnx::ModelProto& model, const Graph& graph) {
+// Operators that libonnx 1.12 would misread get a name it does not know.
+void hide_newer(onnx::ModelProto& model, int64_t opset) {
   model.clear_functions();  // a function that calls itself never ends
-  onnx::GraphProto& g = *model.mutable_graph();
-  if (graph.opset > 17) {
-    for (onnx::NodeProto& node : *g.mutable_node()) {
-      if (changed_after_opset_17(node.op_type())) node.set_op_type("convoy." + node.op_type());
-    }
-  }
-  std::unordered_set<std::string> typed;
-  for (const onnx::ValueInfoProto& info : g.value_info())
-    typed.insert(info.name());
-  for (const onnx::ValueInfoProto& info : g.output())
-    typed.insert(info.name());
-  for (const Value& value : graph.values) {
-    if (!value.top_level || value.producer < 0 || !value.shape || typed.count(value.name) > 0)
-      continue;
-    const onnx::NodeProto& node = *graph.nodes[static_cast<size_t>(value.producer)].proto;
-    const auto opset = static_cast<int>(std::min<int64_t>(graph.opset, INT_MAX));
-    if (onnx::OpSchemaRegistry::Schema(node.op_type(), opset, node.domain()) != nullptr) continue;
-    onnx::ValueInfoProto& info = *g.add_value_info();
-    info.set_name(value.name);
-    auto& type = *info.mutable_type()->mutable_tensor_type();
-    // Rules fail on inputs without a type; where this guess is wrong, they fail as before.
-    type.set_elem_type(value.ints ? onnx::TensorProto::INT64 : onnx::TensorProto::FLOAT);
-    for (const int64_t extent : *value.shape)
-      type.mutable_shape()->add_dim()->set_dim_value(extent);
+  if (opset <= 17) return;
+  for (onnx::NodeProto& node : *model.mutable_graph()->mutable_node()) {
+    if (changed_after_opset_17(node.op_type())) node.set_op_type("convoy." + node.op_type());
   }
 }
 
-std::string answer(onnx::ModelProto& model, const Graph& graph) {
-  prepare(model, graph);
+// Adds what the own rules know and libonnx could not infer.
+void add_known(onnx::GraphProto& g, const Graph& graph) {
+  std::unordered_map<std::string, onnx::ValueInfoProto*> infos;
+  for (auto* list : {g.mutable_value_info(), g.mutable_output()}) {
+    for (onnx::ValueInfoProto& info : *list)
+      infos.emplace(info.name(), &info);
+  }
+  for (const Value& value : graph.values) {
+    if (!value.top_level || value.producer < 0 || !value.shape) continue;
+    onnx::ValueInfoProto*& info = infos[value.name];
+    if (info == nullptr) {
+      info = g.add_value_info();
+      info->set_name(value.name);
+      // A type is needed by the rules behind; most values of a network are floats.
+      info->mutable_type()->mutable_tensor_type()->set_elem_type(
+          value.ints ? onnx::TensorProto::INT64 : onnx::TensorProto::FLOAT);
+    }
+    if (complete_shape(*info)) continue;
+    auto& shape = *info->mutable_type()->mutable_tensor_type()->mutable_shape();
+    shape.clear_dim();
+    for (const int64_t extent : *value.shape)
+      shape.add_dim()->set_dim_value(extent);
+  }
+}
+
+void infer(onnx::ModelProto& model) {
   onnx::ShapeInferenceOptions options;
   options.enable_data_propagation = true;
   try {
@@ -85,6 +84,13 @@ std::string answer(onnx::ModelProto& model, const Graph& graph) {
   } catch (const std::exception&) {
     // One node's contradiction ends the inference; what came before it stands in value_info.
   }
+}
+
+std::string answer(onnx::ModelProto& model, const Graph& graph) {
+  hide_newer(model, graph.opset);
+  infer(model);
+  add_known(*model.mutable_graph(), graph);
+  infer(model);
   onnx::GraphProto found;
   for (onnx::ValueInfoProto& info : *model.mutable_graph()->mutable_value_info()) {
     if (complete_shape(info)) found.add_value_info()->Swap(&info);

@@ -153,7 +153,7 @@ bool all_known(const Graph& graph) {
 // The own rules first, since libonnx 1.12 misreads some newer operators; each side starts from
 // what the other found.
 void infer_shapes(const onnx::ModelProto& model, Graph& graph) {
-  constexpr int kRounds = 4;
+  constexpr int kRounds = 8;
   propagate_shapes(graph);
   for (int round = 0; round < kRounds && !all_known(graph); ++round) {
     if (!infer_with_libonnx(model, graph) || !propagate_shapes(graph)) break;
@@ -227,7 +227,8 @@ Result<OnnxModel> read_onnx(const std::string& path, const OnnxOptions& options)
     return invalid(fmt::format("onnx model: file '{}' {}; name an ONNX file", path, what));
   };
   if (!std::filesystem::is_regular_file(path, error)) {
-    return fault(error ? error.message() : "is not a regular file");
+    return fault(error ? fmt::format("cannot be read ({})", error.message())
+                       : "is not a regular file");
   }
   if (std::filesystem::file_size(path, error) > INT_MAX) {
     return fault("exceeds 2 GiB, which ONNX keeps in external data");

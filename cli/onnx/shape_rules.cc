@@ -58,6 +58,17 @@ Shapes split(const ShapeOp& op) {
   return out;
 }
 
+// Matrices of the last two axes, the axes before them broadcast.
+Shapes mat_mul(const ShapeOp& op) {
+  const Sizes *a = op.shape(0), *b = op.shape(1);
+  if (a == nullptr || b == nullptr || a->size() < 2 || b->size() < 2) return {};
+  std::optional<Sizes> y = broadcast({a->begin(), a->end() - 2}, {b->begin(), b->end() - 2});
+  if (!y) return {};
+  y->push_back(a->end()[-2]);
+  y->push_back(b->back());
+  return {*y};
+}
+
 Shapes transpose(const ShapeOp& op) {
   if (op.shape(0) == nullptr) return {};
   const Sizes& x = *op.shape(0);
@@ -192,6 +203,7 @@ constexpr Row kRows[] = {
     {"Slice", slice_rule},
     {"Concat", concat},
     {"Split", split, true},
+    {"MatMul", mat_mul},
     {"Transpose", transpose},
     {"Flatten", flatten_axes},
     {"Reshape", reshape},
