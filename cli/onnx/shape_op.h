@@ -45,13 +45,26 @@ std::optional<std::vector<bool>> axis_mask(const std::vector<int64_t>& list, siz
 // NumPy's broadcasting; nothing where the extents clash.
 std::optional<Sizes> broadcast(const Sizes& a, const Sizes& b);
 
-// Rules by file.
-Shapes window_rule_conv(const ShapeOp& op);
-Shapes window_rule_pool(const ShapeOp& op);
-Shapes window_rule_global_pool(const ShapeOp& op);
+// window_rules.cc
+Shapes conv_rule(const ShapeOp& op);
+Shapes pool_rule(const ShapeOp& op);
+Shapes global_pool_rule(const ShapeOp& op);
 Shapes resize_rule(const ShapeOp& op);
 Shapes pad_rule(const ShapeOp& op);
 Shapes slice_rule(const ShapeOp& op);
+
+// axis_rules.cc
+Shapes concat_rule(const ShapeOp& op);
+Shapes gather_rule(const ShapeOp& op);
+Shapes split_rule(const ShapeOp& op);
+Shapes mat_mul_rule(const ShapeOp& op);
+Shapes transpose_rule(const ShapeOp& op);
+Shapes flatten_rule(const ShapeOp& op);
+Shapes reshape_rule(const ShapeOp& op);
+Shapes squeeze_rule(const ShapeOp& op);
+Shapes unsqueeze_rule(const ShapeOp& op);
+Shapes reduce_rule(const ShapeOp& op);
+Shapes shape_rule(const ShapeOp& op);
 
 // The integers that Shape, Gather, Concat and the like compute from known ones.
 std::optional<std::vector<int64_t>> fold_integers(const ShapeOp& op);

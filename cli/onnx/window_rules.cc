@@ -31,7 +31,7 @@ std::optional<int64_t> positions(const Window& w, size_t i, int64_t length, int6
 
 }  // namespace
 
-Shapes window_rule_conv(const ShapeOp& op) {
+Shapes conv_rule(const ShapeOp& op) {
   if (op.shape(0) == nullptr || op.shape(1) == nullptr) return {};
   Result<ConvProblem> p = conv_problem(op.node, {*op.shape(0), *op.shape(1)});
   if (!p) return {};
@@ -39,7 +39,7 @@ Shapes window_rule_conv(const ShapeOp& op) {
   return {Sizes(y.span().begin(), y.span().end())};
 }
 
-Shapes window_rule_pool(const ShapeOp& op) {
+Shapes pool_rule(const ShapeOp& op) {
   const Sizes* x = op.shape(0);
   const Sizes kernel = ints_attribute(op.node, "kernel_shape");
   if (x == nullptr || x->size() < 3 || kernel.size() != x->size() - 2) return {};
@@ -56,7 +56,7 @@ Shapes window_rule_pool(const ShapeOp& op) {
   return Shapes(op.outputs, y);
 }
 
-Shapes window_rule_global_pool(const ShapeOp& op) {
+Shapes global_pool_rule(const ShapeOp& op) {
   if (op.shape(0) == nullptr || op.shape(0)->size() < 2) return {};
   Sizes y = *op.shape(0);
   std::fill(y.begin() + 2, y.end(), 1);
