@@ -17,7 +17,7 @@ namespace convoy::cli {
 namespace {
 
 constexpr rlim_t kSeconds = 10;
-constexpr rlim_t kMemory = rlim_t{1} << 30;  // beyond what the process holds already
+constexpr rlim_t kMemory = rlim_t{1} << 29;  // beyond what the process holds already
 constexpr size_t kMostAnswer = size_t{1} << 28;
 
 std::optional<Sizes> complete_shape(const onnx::ValueInfoProto& info) {
