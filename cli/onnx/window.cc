@@ -24,7 +24,7 @@ Result<Sizes> list(const onnx::NodeProto& node, const char* name, size_t count, 
 // ONNX, Conv: with SAME the output has ceil(L/stride) positions; the odd one of the padding goes
 // to the end for SAME_UPPER, to the begin for SAME_LOWER.
 int64_t same_total(int64_t length, int64_t filter, int64_t stride, int64_t dilation) {
-  using Wide = __int128;  // dilation * filter of a hostile file exceeds 64 bits
+  __extension__ using Wide = __int128;  // dilation * filter of a hostile file exceeds 64 bits
   const Wide out = (Wide{length} + stride - 1) / stride;
   const Wide total = (out - 1) * stride + Wide{dilation} * (Wide{filter} - 1) + 1 - length;
   return static_cast<int64_t>(

@@ -19,7 +19,7 @@ std::optional<int64_t> extent(double value) {
 // Positions of a window; with ceil_mode one may start in the input and end outside of it.
 std::optional<int64_t> positions(const Window& w, size_t i, int64_t length, int64_t filter,
                                  bool ceil_mode) {
-  using Wide = __int128;
+  __extension__ using Wide = __int128;
   if (w.stride[i] < 1 || w.dilation[i] < 1 || filter < 1) return std::nullopt;
   const Wide padded = Wide{length} + w.pad_lo[i] + w.pad_hi[i];
   const Wide room = padded - (Wide{w.dilation[i]} * (filter - 1) + 1);
