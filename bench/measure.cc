@@ -121,14 +121,16 @@ struct Harness::Choice {
 
 Result<Harness::Choice> Harness::choose(const ConvProblem& problem, const OperandSets& sets,
                                         const MeasureOptions& options) const {
-  const Result<Plan> first = plan(problem, device_, {.kernel = options.kernel});
+  const Result<Plan> first = plan(problem, device_, options.plan);
   if (!first) return first.status();
   Choice choice{*first, options.tune ? "convoy+tune" : "convoy", {}};
   double best_us = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : first->explain().candidates) {
     if (!options.tune || candidate.verdict == Verdict::kDeclined) continue;
-    if (!options.kernel.empty() && candidate.kernel != options.kernel) continue;
-    const Result<Plan> other = plan(problem, device_, {.kernel = candidate.kernel});
+    PlanOptions forced = options.plan;
+    if (!forced.kernel.empty() && candidate.kernel != forced.kernel) continue;
+    forced.kernel = candidate.kernel;
+    const Result<Plan> other = plan(problem, device_, forced);
     if (!other) return other.status();
     Runner runner(device_, *other, sets);
     if (Status s = runner.prepare(1, packs(*other, sets)); !s.ok()) return s;

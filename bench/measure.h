@@ -13,8 +13,8 @@
 namespace convoy::bench {
 
 struct MeasureOptions {
-  std::string kernel;  // this one, or empty: the plan chooses
-  bool tune = false;   // measure every candidate and keep the fastest
+  PlanOptions plan;   // without a kernel the plan chooses
+  bool tune = false;  // measure every candidate and keep the fastest
   std::function<bool()> stop;
 };
 

@@ -43,7 +43,7 @@ TEST(Harness, AnEmptyBatchIsMeasuredToo) {
 TEST(Harness, AnUnknownKernelIsAnError) {
   Harness harness(*device(), kCold);
   const auto rows = harness.measure(*parse_problem("conv1d fprop f32 n1 c2 k2 w5 s3"), "",
-                                    {.kernel = "no_such_kernel"});
+                                    {.plan = {.kernel = "no_such_kernel"}});
   ASSERT_FALSE(rows.ok());
   EXPECT_EQ(rows.status().code(), Code::kInvalid);
 }
