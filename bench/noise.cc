@@ -50,6 +50,10 @@ double load_average() {
   return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
+int online_cpus() {
+  return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
 Noise judge_noise(const CpuTimes& before, const CpuTimes& after, double load_before, int cpus) {
   const double other_s =
       std::max(0.0, (after.busy_s - before.busy_s) - (after.own_s - before.own_s));

@@ -18,6 +18,7 @@ std::optional<double> busy_seconds(std::string_view proc_stat, double ticks_per_
 
 CpuTimes cpu_times();
 double load_average();  // over the last minute
+int online_cpus();      // of the machine, whatever this process may use
 
 struct Noise {
   double other_share = 0;  // of all CPUs, burned by others
