@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace convoy::cli {
 
@@ -31,6 +32,11 @@ struct Common {
 // What the parsed command line asks for. Gives an exit code, or the error that main() reports.
 using Action = std::function<Result<int>()>;
 
+// Reports what is wrong with the command line itself, as main() reports errors; gives kUsage.
+int usage_error(const Common& common, std::string_view message);
+// "cpu", "cuda:0": how --device and the documents name a device.
+std::string id_text(DeviceId id);
+
 // Each adds its sub-command to `app`; parsing it sets `action`. `common` outlives both.
 void add_run(CLI::App& app, Common& common, Action& action);
 void add_explain(CLI::App& app, Common& common, Action& action);
@@ -42,9 +48,10 @@ void add_devices(CLI::App& app, Common& common, Action& action);
 void add_selftest(CLI::App& app, Common& common, Action& action);
 void add_cache(CLI::App& app, Common& common, Action& action);
 
-// --device, --kernel, --deterministic, --json, --quiet, each where the contract gives it.
+// --json and --quiet; --device; --kernel and --deterministic: each where the contract gives it.
 void add_output_options(CLI::App& command, Common& common);
 void add_device_option(CLI::App& command, Common& common);
+void add_kernel_options(CLI::App& command, Common& common);
 
 // The device that --device names, with the cached calibration of this machine, or one made now.
 Result<Device> open_device(const Common& common);

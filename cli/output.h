@@ -11,6 +11,9 @@ namespace convoy::cli {
 
 using Json = nlohmann::ordered_json;
 
+// Writes to stdout; main() asks once, at the end, whether all of it arrived.
+void print_text(std::string_view text);
+
 // Prints the one document of --json, non-finite numbers as null.
 void print_json(const Json& document);
 

@@ -3,9 +3,12 @@
 
 #include <convoy/device.h>
 #include <convoy/problem.h>
+#include <convoy/run_args.h>
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace convoy {
@@ -13,21 +16,6 @@ namespace convoy {
 struct PlanOptions {
   std::string kernel;          // this one or an error; empty: the cheapest that accepts
   bool deterministic = false;  // the same bits for any batch, thread count and run
-};
-
-// Weights in the order that the chosen kernel reads; owned by the caller, valid for its plan only.
-struct PackedWeights {
-  Buffer buffer;
-  std::string kernel;
-};
-
-// The operands of a pass. fprop: x w [bias] -> y; dgrad: dy w -> dx; wgrad: x dy -> dw [db].
-struct RunArgs {
-  TensorView x, w, bias, y;
-  TensorView dy, dx, dw, db;
-  void* workspace = nullptr;  // at least Plan::workspace_bytes(), 64-byte aligned
-  size_t workspace_bytes = 0;
-  const PackedWeights* packed = nullptr;  // instead of w
 };
 
 enum class Verdict { kChosen, kAccepted, kDeclined };
@@ -84,5 +72,14 @@ struct KernelFacts {
   bool reference;  // judges the others; never chosen while another kernel accepts
 };
 std::vector<KernelFacts> kernels();
+
+// A named problem of manifest/workloads/ and the model or paper it comes from.
+struct Workload {
+  std::string_view name;
+  std::string_view problem;  // as to_text() prints it
+  std::string_view model;
+  std::span<const std::string_view> suites;  // beside `all`, which holds every workload
+};
+std::span<const Workload> workloads();
 
 }  // namespace convoy

@@ -57,11 +57,13 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
   const Status& status() const { return status_; }
 
+  // NOLINTBEGIN(bugprone-unchecked-optional-access): the caller has asked ok().
   T& operator*() & { return *value_; }
   const T& operator*() const& { return *value_; }
   T&& operator*() && { return *std::move(value_); }
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
+  // NOLINTEND(bugprone-unchecked-optional-access)
 
  private:
   std::optional<T> value_;

@@ -62,7 +62,7 @@ Status check_channels(const TensorView& x, const TensorView& w, int rank, int64_
 Status check_dtypes(const TensorView& x, const TensorView& w, const TensorView& bias, int rank) {
   const std::string what = str("conv", rank, "d: ");
   if (w.dtype != x.dtype) {
-    return invalid(str(what, "input is ", name(x.dtype), " but weight is ", name(w.dtype),
+    return invalid(str(what, "input x is ", name(x.dtype), " but weight w is ", name(w.dtype),
                        "; convert one of them"));
   }
   if (w.device != x.device || (!bias.empty() && bias.device != x.device)) {

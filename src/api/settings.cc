@@ -33,8 +33,8 @@ Result<CpuOptions> read_environment() {
 }
 
 const Result<CpuOptions>& settings() {
-  static const Result<CpuOptions> once = read_environment();
-  return once;
+  static const Result<CpuOptions> kOnce = read_environment();
+  return kOnce;
 }
 
 }  // namespace

@@ -1,4 +1,13 @@
 # The kernel room: sources of every family.
 convoy_room(kernel
-  kernel/roster.cc
+  kernel/cpu/geometry.cc
+  kernel/cpu/broadcast/broadcast.cc kernel/cpu/broadcast/broadcast_avx2.cc
+  kernel/cpu/broadcast/broadcast_avx512.cc kernel/cpu/broadcast/broadcast_baseline.cc
+  kernel/cpu/channel_lanes/channel_lanes.cc kernel/cpu/channel_lanes/channel_lanes_avx2.cc
+  kernel/cpu/channel_lanes/channel_lanes_avx512.cc kernel/cpu/channel_lanes/channel_lanes_baseline.cc
+  kernel/cpu/general/general.cc kernel/cpu/general/general_avx2.cc
+  kernel/cpu/general/general_avx512.cc kernel/cpu/general/general_baseline.cc
+  kernel/cpu/row_lanes/row_lanes.cc kernel/cpu/row_lanes/row_lanes_avx2.cc
+  kernel/cpu/row_lanes/row_lanes_avx512.cc kernel/cpu/row_lanes/row_lanes_baseline.cc
+  kernel/cpu/row_lanes/row_lanes_shape.cc
   kernel/reference/reference.cc kernel/reference/sums.cc)

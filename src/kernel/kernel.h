@@ -3,8 +3,8 @@
 #pragma once
 
 #include <convoy/device.h>
-#include <convoy/plan.h>
 #include <convoy/problem.h>
+#include <convoy/run_args.h>
 
 #include <memory>
 #include <optional>

@@ -1,6 +1,8 @@
 // Extents, shapes and validation of a ConvProblem.
 #include <convoy/problem.h>
 
+#include <algorithm>
+
 #include "base/int_math.h"
 #include "base/str.h"
 
@@ -33,7 +35,7 @@ Status validate_axis(const ConvProblem& p, int d) {
     if (Status s = at_least(rule.parameter, rule.value, rule.least); !s.ok()) return s;
   }
   // 128 bits hold every sum and product of two 63-bit numbers.
-  using Wide = __int128;
+  __extension__ using Wide = __int128;
   const Wide padded = Wide{p.in[d]} + p.pad_lo[d] + p.pad_hi[d];
   const Wide effective = Wide{p.dilation[d]} * (p.filter[d] - 1) + 1;
   const auto text = [](Wide v) {
@@ -77,21 +79,23 @@ Status validate_groups(const ConvProblem& p) {
   return {};
 }
 
-// Products of extents stay below 2^62 bytes and 2^63 operations, so no later arithmetic wraps.
+// Products of extents stay below 2^62 bytes and 2^63 operations, so no later arithmetic wraps. An
+// empty batch counts as 1: the strides over the other axes must not wrap either.
 Status validate_sizes(const ConvProblem& p) {
   const auto out = [&](int d) { return out_extent(p, d); };
+  const int64_t N = std::max<int64_t>(p.N, 1);
   struct Tensor {
     const char* what;
     std::optional<int64_t> elements;
   };
   const auto positions = checked_product(out(0), out(1), out(2));
   const auto taps = checked_product(p.filter[0], p.filter[1], p.filter[2]);
-  const auto work = positions && taps ? checked_product(2, p.N, p.K, *positions, p.cpg(), *taps)
+  const auto work = positions && taps ? checked_product(2, N, p.K, *positions, p.cpg(), *taps)
                                       : std::optional<int64_t>();
   for (const Tensor& t :
-       {Tensor{"x", checked_product(16, p.N, p.C, p.in[0], p.in[1], p.in[2])},
+       {Tensor{"x", checked_product(16, N, p.C, p.in[0], p.in[1], p.in[2])},
         Tensor{"w", checked_product(16, p.K, p.cpg(), p.filter[0], p.filter[1], p.filter[2])},
-        Tensor{"y", checked_product(16, p.N, p.K, out(0), out(1), out(2))},
+        Tensor{"y", checked_product(16, N, p.K, out(0), out(1), out(2))},
         Tensor{"the operation count", work}}) {
     if (!t.elements) {
       return invalid(str(kWhat, t.what,

@@ -204,7 +204,7 @@ class Parser {
 // (ONNX SAME_UPPER). causal: all of dil*(s-1) first.
 Status resolve_pad(PartialProblem::Pad pad, ConvProblem& p) {
   for (int d = p.first_axis(); d < 3; ++d) {
-    using Wide = __int128;
+    __extension__ using Wide = __int128;
     const Wide reach = Wide{p.dilation[d]} * (p.filter[d] - 1);
     Wide total = reach;
     if (pad == PartialProblem::Pad::kSame) {

@@ -15,11 +15,11 @@ double activate(Activation activation, double v) {
     case Activation::kRelu6:
       return relu6(v);
     case Activation::kSilu:
-      return v == -HUGE_VAL ? 0.0 : v / (1 + std::exp(-v));
+      return v / (1 + std::exp(-v));
     case Activation::kGelu:
-      return v == -HUGE_VAL ? 0.0 : v / 2 * (1 + std::erf(v / std::sqrt(2.0)));
+      return v / 2 * std::erfc(-v / std::sqrt(2.0));  // 1 + erf cancels below 0
     case Activation::kHardswish:
-      return v == -HUGE_VAL ? 0.0 : v * relu6(v + 3) / 6;
+      return v * relu6(v + 3) / 6;
   }
   return v;
 }

@@ -1,0 +1,27 @@
+// RunArgs: the operands of one call, as plans take them and kernels get them.
+#pragma once
+
+#include <convoy/device.h>
+#include <convoy/tensor.h>
+
+#include <cstddef>
+#include <string>
+
+namespace convoy {
+
+// Weights in the order that the chosen kernel reads; owned by the caller, valid for its plan only.
+struct PackedWeights {
+  Buffer buffer;
+  std::string kernel;
+};
+
+// The operands of a pass. fprop: x w [bias] -> y; dgrad: dy w -> dx; wgrad: x dy -> dw [db].
+struct RunArgs {
+  TensorView x, w, bias, y;
+  TensorView dy, dx, dw, db;
+  void* workspace = nullptr;  // at least Plan::workspace_bytes(), 64-byte aligned
+  size_t workspace_bytes = 0;
+  const PackedWeights* packed = nullptr;  // instead of w
+};
+
+}  // namespace convoy

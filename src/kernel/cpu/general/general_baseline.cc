@@ -1,0 +1,10 @@
+// The baseline copy of general_tile.h.
+#include "kernel/cpu/general/general_tile.h"
+
+namespace convoy {
+
+void general_baseline(const GeneralArgs& args, int64_t task) {
+  run_task(args, task);
+}
+
+}  // namespace convoy

@@ -1,0 +1,10 @@
+// The baseline copy of row_lanes_tile.h.
+#include "kernel/cpu/row_lanes/row_lanes_tile.h"
+
+namespace convoy {
+
+void row_lanes_baseline(const RowLanesArgs& args, int64_t task) {
+  run_task(args, task);
+}
+
+}  // namespace convoy
