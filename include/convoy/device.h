@@ -58,6 +58,10 @@ class Device {
   std::shared_ptr<const DeviceInfo> info_;
 };
 
+// The device once for every instruction tier that it can run, rising: the copies differ in nothing
+// but `isa`. A device without tiers gives itself.
+std::vector<Device> tier_devices(const Device& device);
+
 // An order of work on a device. CPU work completes before run() returns.
 struct Stream {
   void* handle = nullptr;

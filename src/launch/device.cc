@@ -1,6 +1,7 @@
 // Names of instruction tiers and the interpolation of measured ceilings.
 #include <convoy/device.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace convoy {
@@ -21,18 +22,19 @@ std::optional<Isa> isa_from_name(std::string_view text) {
   return std::nullopt;
 }
 
-// Between two measured sizes the rate is interpolated over the logarithm of the size.
+// Between two measured sizes the rate is interpolated over the logarithm of the size. A copy of any
+// size may use non-temporal stores, so no rate is below theirs.
 double Ceilings::copy_gbs(int64_t bytes) const {
-  if (copy.empty()) return 1;
-  if (bytes <= copy.front().bytes) return copy.front().gbs;
+  if (copy.empty()) return copy_streaming_gbs > 0 ? copy_streaming_gbs : 1;
+  double gbs = bytes <= copy.front().bytes ? copy.front().gbs : copy.back().gbs;
   for (size_t i = 1; i < copy.size(); ++i) {
-    if (bytes > copy[i].bytes) continue;
+    if (bytes <= copy[i - 1].bytes || bytes > copy[i].bytes) continue;
     const double low = std::log2(static_cast<double>(copy[i - 1].bytes));
     const double high = std::log2(static_cast<double>(copy[i].bytes));
     const double at = (std::log2(static_cast<double>(bytes)) - low) / (high - low);
-    return copy[i - 1].gbs + at * (copy[i].gbs - copy[i - 1].gbs);
+    gbs = copy[i - 1].gbs + at * (copy[i].gbs - copy[i - 1].gbs);
   }
-  return copy.back().gbs > copy_streaming_gbs ? copy.back().gbs : copy_streaming_gbs;
+  return std::max(gbs, copy_streaming_gbs);
 }
 
 Device Device::with_ceilings(const Ceilings& ceilings) const {

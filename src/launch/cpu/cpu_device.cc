@@ -117,4 +117,15 @@ std::vector<Isa> usable_tiers(const DeviceInfo& device) {
   return tiers;
 }
 
+std::vector<Device> tier_devices(const Device& device) {
+  if (device.info().id.backend != Backend::kCpu) return {device};
+  std::vector<Device> devices;
+  for (const Isa tier : usable_tiers(device.info())) {
+    DeviceInfo info = device.info();
+    info.isa = tier;
+    devices.emplace_back(std::move(info));
+  }
+  return devices;
+}
+
 }  // namespace convoy

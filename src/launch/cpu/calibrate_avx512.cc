@@ -1,0 +1,30 @@
+// Calibration probes of the avx512 tier: 512-bit vectors.
+#include <immintrin.h>
+
+#include "launch/cpu/calibrate_loops.h"
+
+namespace convoy {
+namespace {
+
+struct Vec {
+  using Type = __m512;
+  static Type load(const std::byte* p) { return _mm512_load_ps(reinterpret_cast<const float*>(p)); }
+  static void store(std::byte* p, Type v) { _mm512_store_ps(reinterpret_cast<float*>(p), v); }
+  static void stream(std::byte* p, Type v) { _mm512_stream_ps(reinterpret_cast<float*>(p), v); }
+  static void hide(Type& v) { asm volatile("" : "+v"(v)); }
+  static Type start() { return _mm512_set1_ps(1); }
+  static Type factor() { return _mm512_set1_ps(0.99F); }
+  static Type addend() { return _mm512_set1_ps(0.01F); }
+  static Type step(Type sum, Type f, Type a) { return _mm512_fmadd_ps(sum, f, a); }
+};
+
+}  // namespace
+
+Probes probes_avx512() {
+  return {.copy = copy_loop<Vec, false>,
+          .stream = copy_loop<Vec, true>,
+          .fma = arithmetic_loop<Vec>,
+          .fma_flops = kChains * 16 * 2};
+}
+
+}  // namespace convoy
