@@ -7,14 +7,15 @@ namespace convoy {
 
 // How the vectors of a tile lie. x and y have stride 1 along W.
 enum class RowLanesMode {
-  kBlock,  // k channels by v vectors along one output row
-  kFlat,   // the same along a whole plane, rows end to end: stride 1, Q == W, packed planes
-  kRows,   // one channel, rows by vectors: neighbouring rows share their loads
+  kBlock,    // k channels by v vectors along one output row
+  kFlat,     // the same along a whole plane, rows end to end: stride 1, Q == W, packed planes
+  kRolling,  // one channel, 3x3 in 2D: row after row of the input
+  kRows,     // one channel, rows by vectors: neighbouring rows share their loads
 };
 
 struct RowLanesArgs {
   // Lane masks of a tile live on the stack, one for each filter column and vector.
-  static constexpr int64_t kMaxS = 128, kMaxFlatR = 32;
+  static constexpr int64_t kMaxS = 64, kMaxFlatR = 32;
 
   RowLanesMode mode = RowLanesMode::kBlock;
   DType dtype = DType::kF32;

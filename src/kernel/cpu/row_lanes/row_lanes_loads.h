@@ -49,7 +49,8 @@ inline Vec load_x(const T* x, int64_t step, const TapLanes& m) {
   }
 }
 
-// The masks of the tile at one column; kept from tile to tile, since all channels share them.
+// The masks of the tile at one column; a task keeps kTiles of them, since all channels share them.
+constexpr int kTiles = 8;
 struct TileLanes {
   int64_t column = -1;
   int vectors = 0;
@@ -65,7 +66,8 @@ inline void build_row_lanes(const RowLanesArgs& a, TileLanes& m) {
   const int64_t end = m.column + m.vectors * kLanes;
   const int64_t last = (end - 1) * a.stride[2] - a.pad[2] + (a.filter[2] - 1) * a.dilation[2] +
                        (kStep == Step::kTwo ? 1 : 0);
-  m.masked = kStep == Step::kAny || first < 0 || last >= a.in[2] || end > a.columns;
+  m.masked =
+      kStep == Step::kAny || m.vectors == 1 || first < 0 || last >= a.in[2] || end > a.columns;
   if (!m.masked) return;
   for (int v = 0; v < m.vectors; ++v) {
     const int64_t outputs = a.columns - m.column - v * kLanes;

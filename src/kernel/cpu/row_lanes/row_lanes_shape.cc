@@ -43,13 +43,18 @@ bool can_be_flat(const RowLanesArgs& a) {
 
 // Rows end to end pay where rows of whole vectors would leave many lanes empty.
 bool is_narrow(const RowLanesArgs& a, int lanes) {
-  return a.out[2] * 10 < round_up(a.out[2], lanes) * 9;
+  return a.out[2] < lanes;
 }
 
 RowLanesMode mode_of(const RowLanesArgs& a, int lanes) {
   const bool shares_rows = a.kpg == 1 && a.filter[1] > 1 && a.dilation[1] == 1 &&
                            a.stride[1] <= 2 && a.stride[2] <= 2 && a.out[1] > 1;
-  if (shares_rows) return RowLanesMode::kRows;
+  if (shares_rows) {
+    const bool three = a.filter[0] == 1 && a.filter[1] == 3 && a.filter[2] == 3 && a.cpg == 1 &&
+                       a.dilation[2] == 1 && a.stride[1] == a.stride[2];
+    // One vector would leave three chains of sums, too few to hide the latency.
+    return three && a.out[2] > lanes ? RowLanesMode::kRolling : RowLanesMode::kRows;
+  }
   return can_be_flat(a) && is_narrow(a, lanes) ? RowLanesMode::kFlat : RowLanesMode::kBlock;
 }
 
@@ -59,6 +64,10 @@ struct TileShape {
 
 TileShape tile_shape(const RowLanesArgs& a, int lanes) {
   const int64_t vectors = ceil_div(a.columns, lanes);
+  if (a.mode == RowLanesMode::kRolling) {
+    const int64_t tiles = ceil_div(vectors, int64_t{lanes == 16 ? 4 : 2});
+    return {1, 3, ceil_div(vectors, tiles)};
+  }
   if (a.mode == RowLanesMode::kRows) {
     return {1, vectors == 1 ? 7 : 4, std::min<int64_t>(vectors, 2)};
   }
@@ -80,9 +89,10 @@ void cut_items(RowLanesArgs& a, int lanes) {
   a.block = lanes == 16 ? 8 : 4;
   a.blocks = ceil_div(a.kpg, a.block);
   const int64_t row_floats = std::max<int64_t>(a.cpg * std::min(a.in[2], kColumns), 1);
-  const int64_t most_rows = a.mode == RowLanesMode::kRows ? 28 : 8;
+  const bool one_channel = a.mode == RowLanesMode::kRows || a.mode == RowLanesMode::kRolling;
+  const int64_t most_rows = one_channel ? 28 : 8;
   a.strip = std::clamp<int64_t>(kSharedFloats / row_floats, 1, most_rows);
-  if (a.mode == RowLanesMode::kRows) a.strip = most_rows;  // whole tiles of 4 and 7 rows
+  if (one_channel) a.strip = most_rows;  // whole tiles of 4 and 7 rows
   a.strip = std::min(a.strip, a.rows);
   a.strips = ceil_div(a.rows, a.strip);
   const int64_t column_floats = a.cpg * a.strip;
@@ -107,6 +117,7 @@ void shape_row_lanes(RowLanesArgs& a, int lanes) {
 std::string row_lanes_tile_text(const RowLanesArgs& a, int lanes) {
   const TileShape t = tile_shape(a, lanes);
   if (a.mode == RowLanesMode::kRows) return str(t.rows, "p x ", t.vectors, "v/rows");
+  if (a.mode == RowLanesMode::kRolling) return str(t.vectors, "v/rolling");
   return str(t.channels, "k x ", t.vectors, a.mode == RowLanesMode::kFlat ? "v/flat" : "v");
 }
 
