@@ -20,10 +20,19 @@ inline float bias_at(const Epilogue& e, int64_t k) {
   return activate(activation, v);
 }
 
+inline bool is_far(Activation activation) {
+  return activation != Activation::kNone && activation != Activation::kRelu &&
+         activation != Activation::kRelu6;
+}
+
+// kFar says that is_far(activation) may hold. A loop that keeps values in vector registers sets it
+// only where it does: no vector register survives a call, so all of them would live on the stack.
+template <bool kFar = true>
 inline Vec finish(Vec sum, float bias, Activation activation) {
   const Vec v = add(sum, set1(bias));
   if (activation == Activation::kNone) return v;
   if (activation == Activation::kRelu) return max(zero(), v);
+  if constexpr (!kFar) return relu6(v);
   return activate_far(activation, v);
 }
 

@@ -52,8 +52,7 @@ RowLanesMode mode_of(const RowLanesArgs& a, int lanes) {
   if (shares_rows) {
     const bool three = a.filter[0] == 1 && a.filter[1] == 3 && a.filter[2] == 3 && a.cpg == 1 &&
                        a.dilation[2] == 1 && a.stride[1] == a.stride[2];
-    // One vector would leave three chains of sums, too few to hide the latency.
-    return three && a.out[2] > lanes ? RowLanesMode::kRolling : RowLanesMode::kRows;
+    return three ? RowLanesMode::kRolling : RowLanesMode::kRows;
   }
   return can_be_flat(a) && is_narrow(a, lanes) ? RowLanesMode::kFlat : RowLanesMode::kBlock;
 }
@@ -65,8 +64,7 @@ struct TileShape {
 TileShape tile_shape(const RowLanesArgs& a, int lanes) {
   const int64_t vectors = ceil_div(a.columns, lanes);
   if (a.mode == RowLanesMode::kRolling) {
-    const int64_t tiles = ceil_div(vectors, int64_t{lanes == 16 ? 4 : 2});
-    return {1, 3, ceil_div(vectors, tiles)};
+    return {1, 3, std::min<int64_t>(vectors, 2)};
   }
   if (a.mode == RowLanesMode::kRows) {
     return {1, vectors == 1 ? 7 : 4, std::min<int64_t>(vectors, 2)};
