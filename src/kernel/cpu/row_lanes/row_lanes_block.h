@@ -1,5 +1,5 @@
-// The block tile: k output channels by v vectors of sums in registers; channels share the loads of
-// x, vectors the broadcast weights.
+// The block tile: k output channels by v vectors of sums in registers; channels
+// share the loads of x, vectors the broadcast weights.
 #pragma once
 
 #include "kernel/cpu/row_lanes/row_lanes_loads.h"
@@ -7,7 +7,8 @@
 namespace convoy {
 namespace {
 
-// Where a tile reads and writes, and the filter planes and rows that meet the input.
+// Where a tile reads and writes, and the filter planes and rows that meet the
+// input.
 template <class T>
 struct Tile {
   const T* x;      // what tap (0,0,0) of the first output reads; may lie on padding

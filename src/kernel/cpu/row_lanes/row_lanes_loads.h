@@ -1,4 +1,5 @@
-// Loads of x along a row and the masks of the lanes whose tap lies inside the input.
+// Loads of x along a row and the masks of the lanes whose tap lies inside the
+// input.
 #pragma once
 
 #include "kernel/cpu/finish.h"
@@ -49,7 +50,8 @@ inline Vec load_x(const T* x, int64_t step, const TapLanes& m) {
   }
 }
 
-// The masks of the tile at one column; a task keeps kTiles of them, since all channels share them.
+// The masks of the tile at one column; a task keeps kTiles of them, since all
+// channels share them.
 constexpr int kTiles = 8;
 struct TileLanes {
   int64_t column = -1;

@@ -1,5 +1,6 @@
-// The rows tile of depthwise layers: one output channel, neighbouring rows by v vectors of sums in
-// registers; every loaded input row serves all output rows that it meets.
+// The rows tile of depthwise layers: one output channel, neighbouring rows by v
+// vectors of sums in registers; every loaded input row serves all output rows
+// that it meets.
 #pragma once
 
 #include "kernel/cpu/row_lanes/row_lanes_block.h"
@@ -11,8 +12,8 @@ namespace {
 template <int kV>
 inline constexpr int kTileRows = kV == 1 ? 7 : 4;
 
-// What one input row adds to the output rows [kLo, kHi]: row j takes it through filter row
-// i - j * stride.
+// What one input row adds to the output rows [kLo, kHi]: row j takes it through
+// filter row i - j * stride.
 template <int kLo, int kHi, int kV, Step kStep, bool kMasked, class T>
 inline void add_input_row(const RowLanesArgs& a, const TileLanes& m, const T* x, const float* w,
                           int64_t i, Vec (&sums)[kTileRows<kV>][kV]) {
@@ -35,7 +36,8 @@ inline void add_input_row(const RowLanesArgs& a, const TileLanes& m, const T* x,
   }
 }
 
-// add_input_row() of the range [lo, hi], found among the instances from [kLo, kHi] on.
+// add_input_row() of the range [lo, hi], found among the instances from [kLo,
+// kHi] on.
 template <int kLo, int kHi, int kV, Step kStep, bool kMasked, class T>
 inline void add_input_row_in(int lo, int hi, const RowLanesArgs& a, const TileLanes& m, const T* x,
                              const float* w, int64_t i, Vec (&sums)[kTileRows<kV>][kV]) {
@@ -48,7 +50,8 @@ inline void add_input_row_in(int lo, int hi, const RowLanesArgs& a, const TileLa
   }
 }
 
-// The rows [rows.lo, rows.hi) of the input, counted from tap row 0 of the first output row.
+// The rows [rows.lo, rows.hi) of the input, counted from tap row 0 of the first
+// output row.
 template <int kV, Step kStep, bool kMasked, class T>
 inline void add_rows(const RowLanesArgs& a, const TileLanes& m, const T* x, const float* w,
                      Range rows, Vec (&sums)[kTileRows<kV>][kV]) {
@@ -65,7 +68,8 @@ inline void add_rows(const RowLanesArgs& a, const TileLanes& m, const T* x, cons
   }
 }
 
-// `count` output rows; t.rows are the input rows of the tile that lie inside, from tap row 0 on.
+// `count` output rows; t.rows are the input rows of the tile that lie inside,
+// from tap row 0 on.
 template <int kV, Step kStep, bool kMasked, class T>
 [[gnu::noinline]] void rows_tile(const RowLanesArgs& a, const TileLanes& m, const Tile<T>& t,
                                  int count) {

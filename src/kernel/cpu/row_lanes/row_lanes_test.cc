@@ -1,4 +1,5 @@
-// cpu_row_lanes_fprop against the reference: every tier and tile, edges, poisoned values.
+// cpu_row_lanes_fprop against the reference: every tier and tile, edges,
+// poisoned values.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -21,8 +21,8 @@ inline Item item_at(const RowLanesArgs& a, int64_t i) {
   i /= a.strips;
   t.z = i % a.out[0];
   i /= a.out[0];
-  t.g = i % a.G;
-  t.n = i / a.G;
+  t.g = i % a.pairs * a.pair;
+  t.n = i / a.pairs;
   return t;
 }
 
@@ -36,7 +36,7 @@ inline void advance(const RowLanesArgs& a, Item& t) {
   t.strip = 0;
   if (++t.z < a.out[0]) return;
   t.z = 0;
-  if (++t.g < a.G) return;
+  if ((t.g += a.pair) < a.G) return;
   t.g = 0;
   ++t.n;
 }
@@ -45,7 +45,8 @@ inline int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-// The tile of an item at output row p and column q; its rows are left to the caller.
+// The tile of an item at output row p and column q; its rows are left to the
+// caller.
 template <class T>
 inline Tile<T> tile_at(const RowLanesArgs& a, const Item& t, int64_t p, int64_t q) {
   const int64_t k = t.g * a.kpg + t.block * a.block;
@@ -78,8 +79,9 @@ template <Step kStep, class T>
 inline void run_rolling(const RowLanesArgs& a, const Item& t, const TileLanes& m) {
   const int64_t p = t.strip * a.strip;
   const Tile<T> tile = tile_at<T>(a, t, p, m.column);
-  rolling_tile_vectors<kStep>(a, m, tile.x, tile.w, tile.y, p * a.stride[1] - a.pad[1],
-                              least(a.strip, a.rows - p), bias_at<T>(a.epilogue, tile.k));
+  const int64_t h0 = p * a.stride[1] - a.pad[1], count = least(a.strip, a.rows - p);
+  rolling_tile_vectors<kStep, T>(a, m, least(a.pair, a.G - t.g),
+                                 {tile.x, tile.w, tile.y, tile.k, h0, count});
 }
 
 template <Step kStep, class T>
