@@ -20,10 +20,19 @@ inline float bias_at(const Epilogue& e, int64_t k) {
   return activate(activation, v);
 }
 
-// None, relu and relu6 as one clamp: max and min give their second operand where it is NaN.
+inline bool is_far(Activation activation) {
+  return activation > Activation::kRelu6;
+}
+
+// None, relu and relu6 are one clamp: max and min give their second operand where it is NaN.
+// kFar says that is_far(activation) may hold. A loop that keeps values in vector registers sets it
+// only where it does: no vector register survives a call, so all of them would live on the stack.
+template <bool kFar = true>
 inline Vec finish(Vec sum, Vec bias, Activation activation) {
   const Vec v = add(sum, bias);
-  if (activation > Activation::kRelu6) return activate_far(activation, v);
+  if constexpr (kFar) {
+    if (is_far(activation)) return activate_far(activation, v);
+  }
   const Vec low = set1(activation == Activation::kNone ? -HUGE_VALF : 0.0F);
   const Vec high = set1(activation == Activation::kRelu6 ? 6.0F : HUGE_VALF);
   return min(high, max(low, v));

@@ -70,7 +70,8 @@ Config configure(const ConvProblem& p, const DeviceInfo& device) {
           .executed_flops = executed_flops(p, a, lanes)};
 }
 
-// Microseconds on one thread: multiply-adds at two a cycle, or the loads that they need.
+// Microseconds on one thread: multiply-adds at two a cycle, or the loads that
+// they need.
 double work_us(const ConvProblem& p, const DeviceInfo& device) {
   const int lanes = tier_lanes(device.isa);
   const RowLanesArgs a = packed_args(p, lanes);

@@ -1,5 +1,5 @@
-// The block tile: k output channels by v vectors of sums in registers; channels share the loads of
-// x, vectors the broadcast weights.
+// The block tile: k output channels by v vectors of sums in registers; channels
+// share the loads of x, vectors the broadcast weights.
 #pragma once
 
 #include "kernel/cpu/row_lanes/row_lanes_loads.h"
@@ -7,7 +7,8 @@
 namespace convoy {
 namespace {
 
-// Where a tile reads and writes, and the filter planes and rows that meet the input.
+// Where a tile reads and writes, and the filter planes and rows that meet the
+// input.
 template <class T>
 struct Tile {
   const T* x;      // what tap (0,0,0) of the first output reads; may lie on padding
@@ -42,7 +43,7 @@ inline void add_filter_row(const RowLanesArgs& a, const TileLanes& m, const T* x
 }
 
 template <int kK, int kV, Step kStep, bool kMasked, bool kFlat, class T>
-void block_tile(const RowLanesArgs& a, const TileLanes& m, const Tile<T>& t) {
+[[gnu::noinline]] void block_tile(const RowLanesArgs& a, const TileLanes& m, const Tile<T>& t) {
   Vec sums[kK][kV];
   for (int k = 0; k < kK; ++k) {
     for (int v = 0; v < kV; ++v)
@@ -71,7 +72,7 @@ inline void block_tile_masks(const RowLanesArgs& a, const TileLanes& m, const Ti
   if constexpr (kStep == Step::kOne) {
     if (a.mode == RowLanesMode::kFlat) return block_tile<kK, kV, kStep, true, true>(a, m, t);
   }
-  if constexpr (kStep != Step::kAny) {
+  if constexpr (kStep != Step::kAny && kV > 1) {
     if (!m.masked) return block_tile<kK, kV, kStep, false, false>(a, m, t);
   }
   block_tile<kK, kV, kStep, true, false>(a, m, t);

@@ -15,7 +15,8 @@ bool is_plain(const RowLanesArgs& a, int d) {
   return a.filter[d] == 1 && a.stride[d] == 1 && a.pad[d] == 0 && a.in[d] == a.out[d];
 }
 
-// Makes axis 2 the product of d and 2 where both are plain and packed; W has stride 1.
+// Makes axis 2 the product of d and 2 where both are plain and packed; W has
+// stride 1.
 void merge_into_row(RowLanesArgs& a, int d) {
   if (a.in[d] == 1 || !is_plain(a, d) || !is_plain(a, 2)) return;
   if (a.x_stride[2 + d] != a.in[2] || a.y_stride[2 + d] != a.out[2]) return;
@@ -24,7 +25,8 @@ void merge_into_row(RowLanesArgs& a, int d) {
   a.in[d] = a.out[d] = 1;
 }
 
-// A depth filter without a row filter runs as a row filter, whose tiles are the better ones.
+// A depth filter without a row filter runs as a row filter, whose tiles are the
+// better ones.
 void turn_depth_into_rows(RowLanesArgs& a) {
   if (a.in[1] != 1 || !is_plain(a, 1)) return;
   if (a.in[0] == 1 && is_plain(a, 0)) return;
@@ -43,13 +45,17 @@ bool can_be_flat(const RowLanesArgs& a) {
 
 // Rows end to end pay where rows of whole vectors would leave many lanes empty.
 bool is_narrow(const RowLanesArgs& a, int lanes) {
-  return a.out[2] * 10 < round_up(a.out[2], lanes) * 9;
+  return a.out[2] < lanes;
 }
 
 RowLanesMode mode_of(const RowLanesArgs& a, int lanes) {
   const bool shares_rows = a.kpg == 1 && a.filter[1] > 1 && a.dilation[1] == 1 &&
                            a.stride[1] <= 2 && a.stride[2] <= 2 && a.out[1] > 1;
-  if (shares_rows) return RowLanesMode::kRows;
+  if (shares_rows) {
+    const bool three = a.filter[0] == 1 && a.filter[1] == 3 && a.filter[2] == 3 && a.cpg == 1 &&
+                       a.dilation[2] == 1 && a.stride[1] == a.stride[2];
+    return three ? RowLanesMode::kRolling : RowLanesMode::kRows;
+  }
   return can_be_flat(a) && is_narrow(a, lanes) ? RowLanesMode::kFlat : RowLanesMode::kBlock;
 }
 
@@ -59,6 +65,10 @@ struct TileShape {
 
 TileShape tile_shape(const RowLanesArgs& a, int lanes) {
   const int64_t vectors = ceil_div(a.columns, lanes);
+  if (a.mode == RowLanesMode::kRolling) {
+    const int64_t tiles = ceil_div(vectors, int64_t{lanes == 16 ? 4 : 2});
+    return {1, 3, ceil_div(vectors, tiles)};
+  }
   if (a.mode == RowLanesMode::kRows) {
     return {1, vectors == 1 ? 7 : 4, std::min<int64_t>(vectors, 2)};
   }
@@ -73,22 +83,28 @@ TileShape tile_shape(const RowLanesArgs& a, int lanes) {
   return {channels, 1, ceil_div(vectors, tiles)};
 }
 
-// Strips and chunks, so that the input which the blocks of channels share stays in the L2 cache.
+// Strips and chunks, so that the input which the blocks of channels share stays
+// in the L2 cache.
 void cut_items(RowLanesArgs& a, int lanes) {
   constexpr int64_t kColumns = 192;  // whole tiles of 1, 2, 3 and 4 vectors of 4 to 16 lanes
   constexpr int64_t kSharedFloats = 64 << 10;
   a.block = lanes == 16 ? 8 : 4;
   a.blocks = ceil_div(a.kpg, a.block);
   const int64_t row_floats = std::max<int64_t>(a.cpg * std::min(a.in[2], kColumns), 1);
-  const int64_t most_rows = a.mode == RowLanesMode::kRows ? 28 : 8;
+  const bool one_channel = a.mode == RowLanesMode::kRows || a.mode == RowLanesMode::kRolling;
+  const int64_t most_rows = one_channel ? 28 : 8;
   a.strip = std::clamp<int64_t>(kSharedFloats / row_floats, 1, most_rows);
-  if (a.mode == RowLanesMode::kRows) a.strip = most_rows;  // whole tiles of 4 and 7 rows
+  if (one_channel) a.strip = most_rows;  // whole tiles of 4 and 7 rows
   a.strip = std::min(a.strip, a.rows);
   a.strips = ceil_div(a.rows, a.strip);
   const int64_t column_floats = a.cpg * a.strip;
   a.chunk = std::clamp<int64_t>(kSharedFloats / column_floats / kColumns, 1, 20) * kColumns;
   a.chunks = ceil_div(a.columns, a.chunk);
-  a.items = a.N * a.G * a.out[0] * a.strips * a.chunks * a.blocks;
+  // A pair of narrow planes takes 18 registers of weights; one alone took 33 us on 576x14x14
+  // against 27 (as in row_lanes_rolling.h).
+  a.pair = a.mode == RowLanesMode::kRolling && lanes == 16 && a.columns <= lanes ? 2 : 1;
+  a.pairs = ceil_div(a.G, a.pair);
+  a.items = a.N * a.pairs * a.out[0] * a.strips * a.chunks * a.blocks;
 }
 
 }  // namespace
@@ -107,6 +123,7 @@ void shape_row_lanes(RowLanesArgs& a, int lanes) {
 std::string row_lanes_tile_text(const RowLanesArgs& a, int lanes) {
   const TileShape t = tile_shape(a, lanes);
   if (a.mode == RowLanesMode::kRows) return str(t.rows, "p x ", t.vectors, "v/rows");
+  if (a.mode == RowLanesMode::kRolling) return str(t.vectors, "v/rolling");
   return str(t.channels, "k x ", t.vectors, a.mode == RowLanesMode::kFlat ? "v/flat" : "v");
 }
 

@@ -1,6 +1,7 @@
 // Walks the items of a task: which tile stands where.
 #pragma once
 
+#include "kernel/cpu/row_lanes/row_lanes_rolling.h"
 #include "kernel/cpu/row_lanes/row_lanes_rows.h"
 
 namespace convoy {
@@ -20,8 +21,8 @@ inline Item item_at(const RowLanesArgs& a, int64_t i) {
   i /= a.strips;
   t.z = i % a.out[0];
   i /= a.out[0];
-  t.g = i % a.G;
-  t.n = i / a.G;
+  t.g = i % a.pairs * a.pair;
+  t.n = i / a.pairs;
   return t;
 }
 
@@ -35,7 +36,7 @@ inline void advance(const RowLanesArgs& a, Item& t) {
   t.strip = 0;
   if (++t.z < a.out[0]) return;
   t.z = 0;
-  if (++t.g < a.G) return;
+  if ((t.g += a.pair) < a.G) return;
   t.g = 0;
   ++t.n;
 }
@@ -44,7 +45,8 @@ inline int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-// The tile of an item at output row p and column q; its rows are left to the caller.
+// The tile of an item at output row p and column q; its rows are left to the
+// caller.
 template <class T>
 inline Tile<T> tile_at(const RowLanesArgs& a, const Item& t, int64_t p, int64_t q) {
   const int64_t k = t.g * a.kpg + t.block * a.block;
@@ -74,6 +76,15 @@ inline void run_rows(const RowLanesArgs& a, const Item& t, const TileLanes& m) {
 }
 
 template <Step kStep, class T>
+inline void run_rolling(const RowLanesArgs& a, const Item& t, const TileLanes& m) {
+  const int64_t p = t.strip * a.strip;
+  const Tile<T> tile = tile_at<T>(a, t, p, m.column);
+  const int64_t h0 = p * a.stride[1] - a.pad[1], count = least(a.strip, a.rows - p);
+  rolling_tile_vectors<kStep, T>(a, m, least(a.pair, a.G - t.g),
+                                 {tile.x, tile.w, tile.y, tile.k, h0, count});
+}
+
+template <Step kStep, class T>
 inline void run_blocks(const RowLanesArgs& a, const Item& t, const TileLanes& m) {
   const int64_t channels = least(a.block, a.kpg - t.block * a.block);
   const int64_t p0 = t.strip * a.strip, end = least(p0 + a.strip, a.rows);
@@ -90,6 +101,7 @@ inline void run_blocks(const RowLanesArgs& a, const Item& t, const TileLanes& m)
 template <Step kStep>
 inline int64_t most_vectors(const RowLanesArgs& a) {
   if (a.mode == RowLanesMode::kRows) return 2;
+  if (a.mode == RowLanesMode::kRolling) return kMaxRolling;
   const int64_t channels = least(a.block, a.kpg);
   if (channels >= 8 && kMaxBlock >= 8) return block_vectors(8, kStep);
   if (channels >= 4) return block_vectors(4, kStep);
@@ -97,18 +109,25 @@ inline int64_t most_vectors(const RowLanesArgs& a) {
 }
 
 template <Step kStep, class T>
-void run_item(const RowLanesArgs& a, const Item& t, TileLanes& m) {
+inline void run_tile(const RowLanesArgs& a, const Item& t, const TileLanes& m) {
+  if constexpr (kStep != Step::kAny) {
+    if (a.mode == RowLanesMode::kRolling) return run_rolling<kStep, T>(a, t, m);
+    if (a.mode == RowLanesMode::kRows) return run_rows<kStep, T>(a, t, m);
+  }
+  run_blocks<kStep, T>(a, t, m);
+}
+
+template <Step kStep, class T>
+void run_item(const RowLanesArgs& a, const Item& t, TileLanes (&lanes)[kTiles]) {
   int64_t q = t.chunk * a.chunk;
   const int64_t end = least(q + a.chunk, a.columns);
   const int64_t most = most_vectors<kStep>(a);
   int64_t vectors = (end - q + kLanes - 1) / kLanes;
   for (int64_t tiles = (vectors + most - 1) / most; tiles > 0; --tiles) {
     const int64_t n = (vectors + tiles - 1) / tiles;  // even tiles: 7 vectors are 4 + 3
+    TileLanes& m = lanes[tiles % kTiles];
     build_lanes<kStep>(a, q, static_cast<int>(n), m);
-    if constexpr (kStep != Step::kAny) {
-      if (a.mode == RowLanesMode::kRows) run_rows<kStep, T>(a, t, m);
-    }
-    if (a.mode != RowLanesMode::kRows) run_blocks<kStep, T>(a, t, m);
+    run_tile<kStep, T>(a, t, m);
     vectors -= n;
     q += n * kLanes;
   }
@@ -119,9 +138,9 @@ void run_items(const RowLanesArgs& a, int64_t task) {
   const int64_t first = task * a.items_per_task;
   const int64_t end = least(first + a.items_per_task, a.items);
   Item t = item_at(a, first);
-  TileLanes m;
+  TileLanes lanes[kTiles];
   for (int64_t i = first; i < end; ++i, advance(a, t))
-    run_item<kStep, T>(a, t, m);
+    run_item<kStep, T>(a, t, lanes);
 }
 
 template <class T>
