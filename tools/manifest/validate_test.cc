@@ -172,11 +172,11 @@ TEST(Validate, OptionsThatDisagreeWithTheCode) {
 
 TEST(Validate, KernelRowWithoutCode) {
   Checkout broken;
-  const int line = broken.edit(kKernels, "", "  - name: cpu_reference_fprop\n",
-                               "  - name: cpu_ghost\n    backend: cpu\n    passes: [fprop]\n"
-                               "    dtypes: [f32]\n    layouts: [nchw]\n    arch: baseline\n"
-                               "  - name: cpu_reference_fprop\n");
-  broken.expect_fault(kKernels, line, "kernel cpu_ghost: the row has no code in this build");
+  const int line =
+      broken.edit(kKernels, "", "kernels:\n",
+                  "kernels:\n  - name: cpu_ghost\n    backend: cpu\n    passes: [fprop]\n"
+                  "    dtypes: [f32]\n    layouts: [nchw]\n    arch: baseline\n");
+  broken.expect_fault(kKernels, line + 1, "kernel cpu_ghost: the row has no code in this build");
 }
 
 TEST(Validate, CodeWithoutRowAndRowsThatDiffer) {
