@@ -106,6 +106,10 @@ void print_entry(const Json& entry, const std::string& indent) {
     if (value.is_object()) {
       std::cout << '\n';
       print_entry(value, indent + "  ");
+    } else if (value.is_array() && key == "rules") {  // formulas hold commas of their own
+      for (const Json& item : value)
+        std::cout << '\n' << indent << "  " << item.get<std::string>();
+      std::cout << '\n';
     } else if (value.is_array()) {
       for (const Json& item : value)
         std::cout << (&item == &value.front() ? " " : ", ") << item.get<std::string>();

@@ -33,10 +33,9 @@ class Implemented : public testing::Test {
   }
   // A second dgrad kernel that is no reference, in row and facts.
   std::vector<Fault> faults_with_kernel() {
-    checkout_.edit(kKernels, "", "  - name: cpu_reference_fprop\n",
-                   "  - name: cpu_other_dgrad\n    backend: cpu\n    passes: [dgrad]\n"
-                   "    dtypes: [f32, f16]\n    layouts: [nchw]\n    arch: avx2\n"
-                   "  - name: cpu_reference_fprop\n");
+    checkout_.edit(kKernels, "", "kernels:\n",
+                   "kernels:\n  - name: cpu_other_dgrad\n    backend: cpu\n    passes: [dgrad]\n"
+                   "    dtypes: [f32, f16]\n    layouts: [nchw]\n    arch: avx2\n");
     std::vector<KernelFacts> code = kernels();
     code.push_back({.name = "cpu_other_dgrad",
                     .backend = Backend::kCpu,

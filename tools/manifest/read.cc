@@ -1,6 +1,7 @@
 // YAML -> Manifest: the schema of ops, kernels and workloads.
 #include <set>
 
+#include "base/int_math.h"
 #include "base/str.h"
 #include "manifest/fields.h"
 #include "manifest/machines.h"
@@ -150,6 +151,16 @@ KernelRow read_kernel(const Value& value, const FaultSink& sink, std::set<std::s
   return row;
 }
 
+// validate() walks every axis of a workload, so a hostile text may not name a huge one.
+bool can_be_walked(const ConvProblem& p) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  for (int d = 0; d < 3; ++d) {
+    const auto taps = checked_product(out_extent(p, d), p.filter[d]);
+    if (p.in[d] > kMost || !taps || *taps > kMost) return false;
+  }
+  return true;
+}
+
 WorkloadRow read_workload(const Value& value, const FaultSink& sink, std::set<std::string>& names) {
   Fields fields(value, "workload", {"name", "problem", "model", "suites"}, sink);
   WorkloadRow row{.file = sink.file, .line = fields.line()};
@@ -158,10 +169,14 @@ WorkloadRow read_workload(const Value& value, const FaultSink& sink, std::set<st
   row.model = fields.text("model").text;
   if (!row.problem.text.empty()) {
     const Result<ConvProblem> parsed = parse_problem(row.problem.text);
-    if (parsed) {
-      row.parsed = *parsed;
-    } else {
+    if (!parsed) {
       fields.fault(row.problem.line, parsed.status().message());
+    } else if (!can_be_walked(*parsed)) {
+      fields.fault(row.problem.line,
+                   "an axis has more than 2^24 positions or output times filter taps; use a "
+                   "smaller extent");
+    } else {
+      row.parsed = *parsed;
     }
   }
   if (fields.find("suites") == nullptr) return row;  // then `all` alone has it

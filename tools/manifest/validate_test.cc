@@ -114,6 +114,9 @@ TEST(Validate, MissingKeys) {
 TEST(Validate, FormulasThatCannotBeEvaluated) {
   expect_faults({
       {"syntax", kOps, "op: conv2d_fprop", "flops: 2*N", "flops: 2**N", "a number, a letter"},
+      {"on two lines", kOps, "op: conv2d_fprop", "flops: 2*N",
+       "flops: |\n      2 N\n      3\n    #", "formula '2 N 3 ': an operator expected before 'N'",
+       0},
       {"letter of another rank", kOps, "op: conv2d_fprop", "flops: 2*N", "flops: 2*T*N",
        "unknown letter 'T'"},
       {"division by zero", kOps, "op: conv2d_fprop", "P: floor_div(H",
@@ -169,11 +172,11 @@ TEST(Validate, OptionsThatDisagreeWithTheCode) {
 
 TEST(Validate, KernelRowWithoutCode) {
   Checkout broken;
-  const int line = broken.edit(kKernels, "", "  - name: cpu_reference_fprop\n",
-                               "  - name: cpu_ghost\n    backend: cpu\n    passes: [fprop]\n"
-                               "    dtypes: [f32]\n    layouts: [nchw]\n    arch: baseline\n"
-                               "  - name: cpu_reference_fprop\n");
-  broken.expect_fault(kKernels, line, "kernel cpu_ghost: the row has no code in this build");
+  const int line =
+      broken.edit(kKernels, "", "kernels:\n",
+                  "kernels:\n  - name: cpu_ghost\n    backend: cpu\n    passes: [fprop]\n"
+                  "    dtypes: [f32]\n    layouts: [nchw]\n    arch: baseline\n");
+  broken.expect_fault(kKernels, line + 1, "kernel cpu_ghost: the row has no code in this build");
 }
 
 TEST(Validate, CodeWithoutRowAndRowsThatDiffer) {
@@ -199,6 +202,8 @@ TEST(Validate, Workloads) {
   expect_faults({
       {"text", kMobile, "", "h112 w112", "h112 v112", "unknown token 'v112'"},
       {"illegal", kMobile, "", "g32", "g33", "groups g=33 must divide c=32"},
+      {"huge axis", kMobile, "", "h112 w112", "h112 w100000000000", "an axis has more than 2^24"},
+      {"many taps", kMobile, "", "h112 w112 r3 s3", "h112 w9000000 r3 s9000", "an axis has more"},
       {"suite", kMobile, "", "[mobilenet]", "[mobile]", "unknown suite 'mobile'"},
       {"all", kMobile, "", "[mobilenet]", "[all]", "unknown suite 'all'"},
       {"name", kMobile, "", "mobilenetv2-dw32x112s1-n8\n", "mobilenetv2-dw32x112s1-n1\n",

@@ -120,6 +120,13 @@ class Builder : public YAML::EventHandler {
 
 }  // namespace
 
+void FaultSink::add(int line, std::string message) const {
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  faults.push_back({file, line, std::move(message)});
+}
+
 const char* name(Value::Kind kind) {
   constexpr const char* kNames[] = {"empty value", "scalar", "list", "mapping"};
   return kNames[static_cast<int>(kind)];

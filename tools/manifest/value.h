@@ -14,13 +14,11 @@ struct Fault {
   std::string message;
 };
 
-// Collects the faults of one file.
+// Collects the faults of one file; a message becomes one line, whatever text it quotes.
 struct FaultSink {
   std::string file;
   std::vector<Fault>& faults;
-  void add(int line, std::string message) const {
-    faults.push_back({file, line, std::move(message)});
-  }
+  void add(int line, std::string message) const;
 };
 
 struct Key {
