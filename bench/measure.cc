@@ -6,6 +6,7 @@
 
 #include "bench/sampler.h"
 #include "bench/verify.h"
+#include "launch/timer.h"
 
 namespace convoy::bench {
 namespace {
@@ -110,6 +111,10 @@ void clear_times(Row& row) {
 
 int64_t cold_bytes(const DeviceInfo& device) {
   return std::min(4 * std::max(device.l2_bytes * device.threads, device.l3_bytes), kColdCap);
+}
+
+std::string pin(const Device& device) {
+  return pin_threads(device);
 }
 
 // The plan that is measured; with tuning the fastest, and every candidate's time.

@@ -21,6 +21,9 @@ struct MeasureOptions {
 // Bytes of the operand sets that a cold row rotates through.
 int64_t cold_bytes(const DeviceInfo& device);
 
+// Binds the pool's threads to CPUs for the rest of the process and names these; empty if it cannot.
+std::string pin(const Device& device);
+
 class Harness {
  public:
   explicit Harness(const Device& device) : Harness(device, cold_bytes(device.info())) {}

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "bench/measure.h"
 #include "bench/record.h"
 #include "bench/suites.h"
 #include "command.h"
 #include "files.h"
-#include "launch/timer.h"
 #include "output.h"
 
 namespace convoy::cli {
@@ -134,7 +132,7 @@ Result<int> bench_command(const BenchArgs& args, const Common& common) {
   if (!plain) return plain.status();
   const double load = bench::load_average();
   const bench::CpuTimes before = bench::cpu_times();
-  const std::string cpus = pin_threads(*plain);
+  const std::string cpus = bench::pin(*plain);
   // Limits stand beside times of the same process, so a cached calibration will not do.
   const Result<Ceilings> ceilings = calibrate(*plain);
   if (!ceilings) return ceilings.status();
