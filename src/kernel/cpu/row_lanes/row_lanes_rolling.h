@@ -130,6 +130,10 @@ inline void rolling_tile_masks(const RowLanesArgs& a, const TileLanes& m, const 
 template <Step kStep, class T>
 inline void rolling_tile_vectors(const RowLanesArgs& a, const TileLanes& m, int64_t channels,
                                  RollingTile<T> t) {
+  if constexpr (kMaxRolling == 4) {
+    if (m.vectors == 4) return rolling_tile_masks<4, 1, kStep>(a, m, t);
+    if (m.vectors == 3) return rolling_tile_masks<3, 1, kStep>(a, m, t);
+  }
   if (m.vectors == 2) return rolling_tile_masks<2, 1, kStep>(a, m, t);
   if (channels == 2) return rolling_tile_masks<1, 2, kStep>(a, m, t);
   rolling_tile_masks<1, 1, kStep>(a, m, t);
