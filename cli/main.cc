@@ -28,20 +28,12 @@ void hold_standard_streams() {
 void add_commands(CLI::App& app, Common& common, Action& action) {
   add_run(app, common, action);
   add_explain(app, common, action);
-#ifdef CONVOY_CLI_BENCH
   add_bench(app, common, action);
   add_bench_compare(app, common, action);
-#endif
-#ifdef CONVOY_CLI_AUDIT
   add_audit(app, common, action);
-#endif
-#ifdef CONVOY_CLI_MANIFEST
   add_manifest(app, common, action);
-#endif
   add_devices(app, common, action);
-#ifdef CONVOY_CLI_SELFTEST
   add_selftest(app, common, action);
-#endif
   add_cache(app, common, action);
 }
 
