@@ -31,7 +31,7 @@ PUBLIC_ROOM = {
     "c_api.h": "api",
 }
 # What a caller of the library may include by quotes beside its own files.
-CALLERS = {"cli": ["bench/", "tools/manifest/"], "bench": ["launch/timer.h"], "python": []}
+CALLERS = {"cli": ["bench/", "manifest/"], "bench": ["launch/timer.h"], "python": []}
 DEVICE_INCLUDES = ["tensor/", "base/portable.h", "kernel/gpu/device/"]
 
 CXX = {".h", ".cc", ".cuh", ".inc"}
@@ -196,7 +196,7 @@ def check_form(file: File) -> Iterator[Violation]:
         if not body or not body[0].startswith(("# ", '"""')):
             yield Violation(file.path, 1, "first-line", "must be a comment: the file's one job")
     if file.suffix in CXX | HASH_COMMENT:
-        if not re.fullmatch(r"[a-z_][a-z0-9_]*\.[a-z]+", file.name):
+        if not re.fullmatch(r"[a-z_][a-z0-9_]*\.[a-z]+|[a-z]+-config\.cmake", file.name):
             yield Violation(file.path, 1, "file-name", "must be snake_case")
         if len(file.lines) > MAX_LINES:
             message = f"{len(file.lines)} lines, at most {MAX_LINES}; split it"
@@ -257,9 +257,8 @@ def check_tree(root: Path) -> list[Violation]:
     return found
 
 
-def check_header(root: Path, path: str, compiler: str, includes: list[str]) -> list[Violation]:
-    command = [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
-    command += [f"-I{folder}" for folder in includes]
+def check_header(root: Path, path: str, compiler: str, flags: list[str]) -> list[Violation]:
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-", *flags]
     if tier := re.search(r"(?:^|[_/])(avx2|avx512)\.h$", path):
         if platform.machine() != "x86_64":
             return []
@@ -272,10 +271,10 @@ def check_header(root: Path, path: str, compiler: str, includes: list[str]) -> l
     return [Violation(path, 1, "self-contained", errors[0] if errors else "does not compile alone")]
 
 
-def check_headers(root: Path, compiler: str, includes: list[str]) -> list[Violation]:
+def check_headers(root: Path, compiler: str, flags: list[str]) -> list[Violation]:
     headers = [f.path for f in tree(root) if f.suffix == ".h" and not f.is_test]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda path: check_header(root, path, compiler, includes), headers)
+        results = pool.map(lambda path: check_header(root, path, compiler, flags), headers)
     return [violation for result in results for violation in result]
 
 
@@ -284,12 +283,15 @@ def main() -> int:
     parser.add_argument("root", type=Path)
     parser.add_argument("--compiler", help="compile each header alone instead")
     parser.add_argument("--include", action="append", default=[], metavar="DIR")
+    parser.add_argument("--define", action="append", default=[], metavar="NAME=VALUE")
     args = parser.parse_args()
     root = args.root.resolve()
     if not (root / "src").is_dir():
         parser.error(f"{root} has no src folder")
     if args.compiler:
-        found = check_headers(root, args.compiler, args.include)
+        flags = [f"-I{folder}" for folder in args.include]
+        flags += [f"-D{macro}" for macro in args.define]
+        found = check_headers(root, args.compiler, flags)
     else:
         found = check_tree(root)
     for violation in sorted(found):

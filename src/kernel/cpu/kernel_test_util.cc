@@ -158,12 +158,19 @@ bool gaps_untouched(const Owned& y) {
   return true;
 }
 
+std::string reference_name() {
+  for (const KernelFacts& row : kernels()) {
+    if (row.reference && row.passes == std::vector{Pass::kFprop}) return row.name;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string compare_with_reference(const Trial& t, const std::string& kernel,
                                    const Device& device) {
   const Operands o = make_operands(t);
-  if (Status s = run_kernel(t, "cpu_reference_fprop", device, o, o.expected.view); !s.ok())
+  if (Status s = run_kernel(t, reference_name(), device, o, o.expected.view); !s.ok())
     return s.message();
   if (Status s = run_kernel(t, kernel, device, o, o.y.view); !s.ok()) return s.message();
   if (!gaps_untouched(o.y)) return str(to_text(t.problem), ": wrote outside the output view");

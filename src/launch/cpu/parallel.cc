@@ -2,6 +2,7 @@
 #include "launch/cpu/parallel.h"
 
 #include <convoy/device.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -48,8 +49,11 @@ class DefaultFloatEnvironment {
 // One arena per thread count, kept for the life of the process: making one costs more than a layer.
 tbb::task_arena& arena(int threads) {
   constexpr int kArenas = 256;
+  constexpr int kMostThreads = 4096;
   static tbb::task_arena* arenas[kArenas] = {};
   static std::once_flag once[kArenas];
+  // Without it oneTBB prints a warning where more threads are asked for than there are cores.
+  static tbb::global_control limit(tbb::global_control::max_allowed_parallelism, kMostThreads);
   const int i = threads < kArenas ? threads : kArenas - 1;
   std::call_once(once[i], [i, threads] { arenas[i] = new tbb::task_arena(threads); });
   return *arenas[i];
