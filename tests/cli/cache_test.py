@@ -146,7 +146,10 @@ class Cache(CliCase):
         self.assertEqual(told["limit_bytes"], int(bound["CONVOY_CACHE_BYTES"]))
         self.assertLessEqual(told["bytes"], told["limit_bytes"])
         self.assertEqual([row["key"][-9:] for row in told["entries"]], ["2 threads", "3 threads"])
-        self.refuse(1, "cache", "warm", env={"CONVOY_CACHE_BYTES": "0"})
+        done = self.convoy("cache", "warm", env={"CONVOY_CACHE_BYTES": "0"})
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        # The size of an entry follows the digits that were measured.
+        self.assertRegex(done.stderr, r"\Aconvoy: cache: [^\n]+ CONVOY_CACHE_BYTES=0; raise it\n\Z")
 
 
 if __name__ == "__main__":

@@ -156,7 +156,7 @@ class CheckHouse(unittest.TestCase):
         self.write("src/base/needy.h", "// N.\n#pragma once\nstd::string f();\n")
         self.write("src/base/portable.h", "// P.\n#pragma once\n")
         self.write("include/convoy/device.h", "// D.\n#pragma once\n")
-        include = [str(self.root / folder) for folder in ("src", "include", "cli")]
+        include = [f"-I{self.root / folder}" for folder in ("src", "include", "cli")]
         found = check_house.check_headers(self.root, COMPILER, include)
         self.assertEqual([(v.rule, v.path) for v in found], [("self-contained", "src/base/needy.h")])
 
