@@ -38,5 +38,30 @@ inline Vec finish(Vec sum, Vec bias, Activation activation) {
   return min(high, max(low, v));
 }
 
+[[gnu::noinline]] inline void finish_stored(float* sums, int vectors, Vec bias,
+                                            Activation activation) {
+  for (int i = 0; i < vectors; ++i)
+    store(sums + i * kLanes, finish(load(sums + i * kLanes), bias, activation));
+}
+
+// The sums of a tile, one bias for all. The call for the far activations finds them in memory.
+template <int kCount>
+inline void finish_all(Vec (&sums)[kCount], Vec bias, Activation activation) {
+  if (is_far(activation)) {
+    float stored[kCount * kLanes];
+#pragma GCC unroll 16
+    for (int i = 0; i < kCount; ++i)
+      store(stored + i * kLanes, sums[i]);
+    finish_stored(stored, kCount, bias, activation);
+#pragma GCC unroll 16
+    for (int i = 0; i < kCount; ++i)
+      sums[i] = load(stored + i * kLanes);
+    return;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i)
+    sums[i] = finish<false>(sums[i], bias, activation);
+}
+
 }  // namespace
 }  // namespace convoy

@@ -51,14 +51,15 @@ std::optional<Decline> declines(const ConvProblem& p, const DeviceInfo& device) 
   return {};
 }
 
-// Blocks of channels per task: all of them where the window of input rows stays in half of a 2 MiB
-// L2, because pixels then stream in their own order. A window in L1 lost where the input comes from
-// L3 (96 channels, 112x112, stride 2: 572 us against 255) and won 10 % where it lies in L2.
+// Blocks of channels per task: as many as keep the window of input rows, which several output rows
+// read, in half of a 2 MiB L2, because pixels then stream in their own order. A window in L1 lost
+// where the input comes from L3 (96 channels, 112x112, stride 2: 572 us against 255).
 int64_t chunk_blocks(const ConvProblem& p, const LanePattern& pattern) {
   const int64_t rows = std::min(p.filter[0] * p.filter[1], int64_t{1} << 20);
+  const int64_t most = std::min(pattern.blocks, kMaxChunk);
+  if (rows == 1) return most;
   const int64_t row_bytes = std::min(p.in[2], int64_t{1} << 20) * pattern.lanes * size_of(p.dtype);
-  return std::clamp<int64_t>((getenv("CH") ? atol(getenv("CH")) : (1 << 20)) / (rows * row_bytes),
-                             1, std::min(pattern.blocks, kMaxChunk));
+  return std::clamp<int64_t>((1 << 20) / (rows * row_bytes), 1, most);
 }
 
 Config configure(const ConvProblem& p, const DeviceInfo& device) {
@@ -124,6 +125,7 @@ Status run(const void* opaque, const RunArgs& operands, const void* packed, Stre
   args.g = geometry(state.problem, operands);
   args.weights = static_cast<const float*>(packed);
   const int64_t tasks = args.g.N * args.g.out[0] * ceil_div(args.g.out[1], args.band) *
+                        ceil_div(args.g.out[2], args.segment) *
                         ceil_div(args.pattern.blocks, args.chunk);
   parallel_for(tasks, state.threads, [&](int64_t task) { state.tile(args, task); });
   return {};
@@ -140,6 +142,10 @@ Result<Launchable> bind(const ConvProblem& p, const Config& config, const Device
   state.args.chunk = chunk_blocks(p, pattern);
   const int64_t outer = p.N * out_extent(p, 0) * ceil_div(pattern.blocks, state.args.chunk);
   state.args.band = rows_per_task(out_extent(p, 1), std::max<int64_t>(outer, 1), state.threads);
+  constexpr int64_t kTiles = 56;
+  const int64_t rows = std::max<int64_t>(outer, 1) * ceil_div(out_extent(p, 1), state.args.band);
+  state.args.segment =
+      kTiles * rows_per_task(ceil_div(out_extent(p, 2), kTiles), rows, state.threads);
   const int64_t floats = pattern.blocks * pattern.lanes * gemm_k(p);
   return Launchable{.state = std::make_shared<State>(state),
                     .packed_bytes = static_cast<size_t>(floats) * sizeof(float),

@@ -30,6 +30,7 @@ struct ChannelLanesArgs {
   const float* weights;  // [block][tap][j][lane]
   int64_t chunk;         // blocks that one task walks
   int64_t band;          // output rows that one task walks
+  int64_t segment;       // output columns that one task walks: whole tiles of 7 and of 8
 };
 
 void channel_lanes_baseline(const ChannelLanesArgs& args, int64_t task);
