@@ -58,9 +58,10 @@ inline void finish_all(Vec (&sums)[kCount], Vec bias, Activation activation) {
       sums[i] = load(stored + i * kLanes);
     return;
   }
+  const bool none = activation == Activation::kNone;  // spares two instructions on the FMA ports
 #pragma GCC unroll 16
   for (int i = 0; i < kCount; ++i)
-    sums[i] = finish<false>(sums[i], bias, activation);
+    sums[i] = none ? add(sums[i], bias) : finish<false>(sums[i], bias, activation);
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ inline void roll_row(Vec (&open)[3][kRollColumns], const Vec (&w)[3][3], const T
 
 // Output rows [at.p, p_end) of one tile.
 template <class T>
-inline void roll_down(const ChannelLanesArgs& a, const Block<T>& block, int64_t q0, Position at,
-                      int64_t p_end) {
+[[gnu::noinline]] inline void roll_down(const ChannelLanesArgs& a, const Block<T>& block,
+                                        int64_t q0, Position at, int64_t p_end) {
   const Geometry& g = a.g;
   Vec w[3][3], open[3][kRollColumns];
 #pragma GCC unroll 9

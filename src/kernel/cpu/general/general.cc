@@ -3,6 +3,7 @@
 
 #include "base/int_math.h"
 #include "base/str.h"
+#include "kernel/cpu/cost.h"
 #include "kernel/cpu/tasks.h"
 #include "kernel/cpu/tier.h"
 #include "kernel/kernel.h"
@@ -46,8 +47,7 @@ Config configure(const ConvProblem& p, const DeviceInfo& device) {
 
 double estimate_us(const ConvProblem& p, const Config&, const DeviceInfo& device) {
   const double one = work_us(p, device);
-  const int threads = worthwhile_threads(one, device.threads);
-  return one / threads + (threads > 1 ? device.ceilings.fork_join_us : 0);
+  return spread_us(one, worthwhile_threads(one, device.threads), bytes(p), device);
 }
 
 Status run(const void* opaque, const RunArgs& args, const void*, Stream) {
