@@ -27,7 +27,7 @@ test-dependencies: dependencies
 	@tools/install_packages.sh $(TEST_PACKAGES)
 
 lint: build
-	tools/lint.sh
+	tools/lint.sh all
 
 clean:
 	rm -rf build

@@ -52,34 +52,18 @@ Device described(Isa tier, int threads) {
   return Device(info);
 }
 
-bool in_roster(const std::string& kernel) {
-  const auto rows = roster();
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const RosterRow& r) { return kernel == r.name; });
-}
-
-bool roster_has_more_than_references() {
-  const auto rows = roster();
-  return std::any_of(rows.begin(), rows.end(), [](const RosterRow& r) { return !r.reference; });
-}
-
 TEST(Dispatch, NamedProblemsGoToTheirKernel) {
-  int pinned = 0;
   for (const Pin& pin : kPins) {
     const Result<ConvProblem> p = parse_problem(pin.problem);
     ASSERT_TRUE(p) << p.status().message();
-    if (!in_roster(pin.kernel)) continue;
     const Result<Plan> chosen = plan(*p, described(pin.tier, 2));
     ASSERT_TRUE(chosen) << chosen.status().message();
     EXPECT_EQ(chosen->kernel(), pin.kernel) << pin.problem << " " << name(pin.tier);
-    ++pinned;
   }
-  EXPECT_GE(pinned, 2);
 }
 
 // The three kinds of machine; a bind that needs code of a tier is not run here.
 TEST(Dispatch, EveryFpropHasATakerThatIsNotTheReference) {
-  if (!roster_has_more_than_references()) GTEST_SKIP() << "the roster has reference rows only";
   for (const Isa tier : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}) {
     const Device device = described(tier, 2);
     for (uint64_t seed = 0; seed < 1000; ++seed) {
