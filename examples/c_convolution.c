@@ -1,8 +1,8 @@
-/* A grouped convolution from C: a problem text, a plan, and why it chose its kernel. */
+// A grouped convolution from C: a problem text, a plan, and why it chose its kernel.
 #include <convoy/c_api.h>
 #include <stdio.h>
 
-/* A gapless channels-first tensor of four axes. */
+// A gapless channels-first tensor of four axes.
 static convoy_tensor tensor(float* data, int64_t a, int64_t b, int64_t c, int64_t d) {
   const convoy_tensor t = {sizeof(convoy_tensor),   data, CONVOY_F32, 4, {a, b, c, d},
                            {b * c * d, c * d, d, 1}};
@@ -19,7 +19,7 @@ static void explain(const convoy_plan* plan) {
   }
 }
 
-/* 8 channels in 2 groups, 5x5 pixels: each inner output sums 4 * 3 * 3 products. */
+// 8 channels in 2 groups, 5x5 pixels: each inner output sums 4 * 3 * 3 products.
 static int convolve(const convoy_plan* plan) {
   static float x_data[8 * 5 * 5], w_data[8 * 4 * 3 * 3], y_data[8 * 5 * 5];
   for (int i = 0; i < 8 * 5 * 5; ++i) {

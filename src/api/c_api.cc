@@ -58,8 +58,8 @@ convoy_status guarded(const char* function, const Body& body) noexcept {
   }
 }
 
-Status not_null(const char* function, const char* parameter, const void* value) {
-  if (value != nullptr) return {};
+Status not_null(const char* function, const char* parameter, bool present) {
+  if (present) return {};
   return invalid(str(function, ": ", parameter, " is null; pass a valid pointer"));
 }
 
@@ -114,13 +114,13 @@ Status run(const convoy_plan& plan, const convoy_run_args& from) {
   return plan.plan.run(args);
 }
 
-// Calls use(problem) with the parsed text; `out` is where the caller wants the answer.
+// Calls use(problem) with the parsed text; `has_out`: the caller gave a place for the answer.
 template <class Use>
-convoy_status with_problem(const char* function, const char* text, const void* out,
+convoy_status with_problem(const char* function, const char* text, bool has_out,
                            const Use& use) noexcept {
   return guarded(function, [&]() -> Status {
-    if (Status s = not_null(function, "problem", text); !s.ok()) return s;
-    if (Status s = not_null(function, "the output", out); !s.ok()) return s;
+    if (Status s = not_null(function, "problem", text != nullptr); !s.ok()) return s;
+    if (Status s = not_null(function, "the output", has_out); !s.ok()) return s;
     const Result<ConvProblem> problem = parse_problem(text);
     return problem ? use(*problem) : problem.status();
   });
@@ -128,19 +128,19 @@ convoy_status with_problem(const char* function, const char* text, const void* o
 
 convoy_status count_of(const char* function, const char* text, int64_t* out,
                        int64_t (*count)(const ConvProblem&)) noexcept {
-  return with_problem(function, text, out, [&](const ConvProblem& p) -> Status {
+  return with_problem(function, text, out != nullptr, [&](const ConvProblem& p) -> Status {
     *out = count(p);
     return {};
   });
 }
 
-// Calls use(*plan); `out` as above.
+// Calls use(*plan); `has_out` as above.
 template <class Use>
-convoy_status with_plan(const char* function, const convoy_plan* plan, const void* out,
+convoy_status with_plan(const char* function, const convoy_plan* plan, bool has_out,
                         const Use& use) noexcept {
   return guarded(function, [&]() -> Status {
-    if (Status s = not_null(function, "plan", plan); !s.ok()) return s;
-    if (Status s = not_null(function, "args or the output", out); !s.ok()) return s;
+    if (Status s = not_null(function, "plan", plan != nullptr); !s.ok()) return s;
+    if (Status s = not_null(function, "args or the output", has_out); !s.ok()) return s;
     return use(*plan);
   });
 }
@@ -148,7 +148,7 @@ convoy_status with_plan(const char* function, const convoy_plan* plan, const voi
 const char* text_of(const char* function, const convoy_plan* plan,
                     const char* (*get)(const convoy_plan&)) noexcept {
   const char* text = nullptr;
-  with_plan(function, plan, &text, [&](const convoy_plan& p) -> Status {
+  with_plan(function, plan, true, [&](const convoy_plan& p) -> Status {
     text = get(p);
     return {};
   });
@@ -187,14 +187,14 @@ const char* convoy_last_error(void) {
 }
 
 convoy_status convoy_problem_check(const char* problem) {
-  return with_problem(__func__, problem, "", [](const ConvProblem&) { return Status(); });
+  return with_problem(__func__, problem, true, [](const ConvProblem&) { return Status(); });
 }
 
 convoy_status convoy_problem_shape(const char* problem, convoy_operand operand,
                                    int64_t sizes[CONVOY_MAX_RANK], int32_t* rank) {
   const char* function = __func__;
-  return with_problem(function, problem, sizes, [&](const ConvProblem& p) -> Status {
-    if (Status s = not_null(function, "rank", rank); !s.ok()) return s;
+  return with_problem(function, problem, sizes != nullptr, [&](const ConvProblem& p) -> Status {
+    if (Status s = not_null(function, "rank", rank != nullptr); !s.ok()) return s;
     constexpr Shape (*kShapes[])(const ConvProblem&) = {x_shape, w_shape, y_shape, bias_shape};
     const auto index = static_cast<size_t>(operand);
     if (index >= std::size(kShapes)) {
@@ -219,8 +219,8 @@ convoy_status convoy_problem_bytes(const char* problem, int64_t* count) {
 convoy_status convoy_device_open(const char* name, convoy_device** opened) {
   const char* function = __func__;
   return guarded(function, [&]() -> Status {
-    if (Status s = not_null(function, "name", name); !s.ok()) return s;
-    if (Status s = not_null(function, "device", opened); !s.ok()) return s;
+    if (Status s = not_null(function, "name", name != nullptr); !s.ok()) return s;
+    if (Status s = not_null(function, "device", opened != nullptr); !s.ok()) return s;
     const Result<Device> found = device(name);
     if (!found) return found.status();
     *opened = std::make_unique<convoy_device>(convoy_device{*found}).release();
@@ -236,9 +236,9 @@ convoy_status convoy_plan_create(const char* problem, const convoy_device* devic
                                  const convoy_plan_options* options, convoy_plan** plan) {
   const char* function = __func__;
   return guarded(function, [&]() -> Status {
-    if (Status s = not_null(function, "problem", problem); !s.ok()) return s;
-    if (Status s = not_null(function, "device", device); !s.ok()) return s;
-    if (Status s = not_null(function, "plan", plan); !s.ok()) return s;
+    if (Status s = not_null(function, "problem", problem != nullptr); !s.ok()) return s;
+    if (Status s = not_null(function, "device", device != nullptr); !s.ok()) return s;
+    if (Status s = not_null(function, "plan", plan != nullptr); !s.ok()) return s;
     return create_plan(problem, device->device, options, plan);
   });
 }
@@ -260,21 +260,21 @@ const char* convoy_plan_problem(const convoy_plan* plan) {
 }
 
 convoy_status convoy_plan_workspace_bytes(const convoy_plan* plan, size_t* count) {
-  return with_plan(__func__, plan, count, [&](const convoy_plan& p) -> Status {
+  return with_plan(__func__, plan, count != nullptr, [&](const convoy_plan& p) -> Status {
     *count = p.plan.workspace_bytes();
     return {};
   });
 }
 
 convoy_status convoy_plan_candidate_count(const convoy_plan* plan, size_t* count) {
-  return with_plan(__func__, plan, count, [&](const convoy_plan& p) -> Status {
+  return with_plan(__func__, plan, count != nullptr, [&](const convoy_plan& p) -> Status {
     *count = p.plan.explain().candidates.size();
     return {};
   });
 }
 
 convoy_status convoy_plan_candidate(const convoy_plan* plan, size_t index, convoy_candidate* out) {
-  return with_plan(__func__, plan, out, [&](const convoy_plan& p) -> Status {
+  return with_plan(__func__, plan, out != nullptr, [&](const convoy_plan& p) -> Status {
     if (Status s = check_size("convoy_candidate", out->struct_size, sizeof *out); !s.ok()) return s;
     const std::vector<Candidate>& all = p.plan.explain().candidates;
     if (index >= all.size()) {
@@ -293,14 +293,15 @@ convoy_status convoy_plan_candidate(const convoy_plan* plan, size_t index, convo
 }
 
 convoy_status convoy_plan_run(const convoy_plan* plan, const convoy_run_args* args) {
-  return with_plan(__func__, plan, args, [&](const convoy_plan& p) { return run(p, *args); });
+  return with_plan(__func__, plan, args != nullptr,
+                   [&](const convoy_plan& p) { return run(p, *args); });
 }
 
 convoy_status convoy_plan_pack_weights(const convoy_plan* plan, const convoy_tensor* w,
                                        convoy_packed** packed) {
   const char* function = __func__;
-  return with_plan(function, plan, packed, [&](const convoy_plan& p) -> Status {
-    if (Status s = not_null(function, "w", w); !s.ok()) return s;
+  return with_plan(function, plan, packed != nullptr, [&](const convoy_plan& p) -> Status {
+    if (Status s = not_null(function, "w", w != nullptr); !s.ok()) return s;
     TensorView view;
     if (Status s = view_of("w", w, view); !s.ok()) return s;
     Result<PackedWeights> weights = p.plan.pack_weights(view);
