@@ -26,8 +26,12 @@ TEST(Plan, ExplainsEveryCandidate) {
   for (const Candidate& c : e.candidates) {
     EXPECT_FALSE(c.reason.empty()) << c.kernel;
     winners += c.verdict == Verdict::kChosen;
-    if (c.verdict == Verdict::kChosen) EXPECT_EQ(c.kernel, chosen.kernel());
-    if (c.verdict != Verdict::kDeclined) EXPECT_GT(c.estimate_us, 0) << c.kernel;
+    if (c.verdict == Verdict::kChosen) {
+      EXPECT_EQ(c.kernel, chosen.kernel());
+    }
+    if (c.verdict != Verdict::kDeclined) {
+      EXPECT_GT(c.estimate_us, 0) << c.kernel;
+    }
   }
   EXPECT_EQ(winners, 1);
   EXPECT_EQ(e.flops, flops(p));
@@ -49,7 +53,9 @@ TEST(Plan, AForcedKernelRunsOrIsRefused) {
       EXPECT_NE(forced.status().message().find(row.name), std::string::npos);
     }
     const bool right_pass = std::count(row.passes.begin(), row.passes.end(), Pass::kFprop) > 0;
-    if (!right_pass) EXPECT_FALSE(forced);
+    if (!right_pass) {
+      EXPECT_FALSE(forced);
+    }
   }
   const Result<Plan> unknown = plan(p, *device(), {.kernel = "no_such_kernel"});
   EXPECT_EQ(unknown.status().code(), Code::kInvalid);

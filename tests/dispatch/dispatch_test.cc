@@ -101,8 +101,12 @@ TEST(Dispatch, ChoiceFollowsTheLowestEstimate) {
         best = std::min(best, c.estimate_us);
       }
     }
-    if (!is_reference(chosen->kernel())) EXPECT_EQ(winner, best);
-    if (chosen->problem().N > 0) EXPECT_GT(winner, 0) << to_text(chosen->problem());
+    if (!is_reference(chosen->kernel())) {
+      EXPECT_EQ(winner, best);
+    }
+    if (chosen->problem().N > 0) {
+      EXPECT_GT(winner, 0) << to_text(chosen->problem());
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -242,6 +243,11 @@ std::vector<Device> tier_devices() {
     if (device && device->info().isa == isa) devices.push_back(*device);
   }
   return devices;
+}
+
+unsigned trials(unsigned most) {
+  const char* fraction = std::getenv("CONVOY_TEST_FRACTION");
+  return fraction == nullptr ? most : static_cast<unsigned>(most * std::atof(fraction)) + 1;
 }
 
 }  // namespace convoy::test

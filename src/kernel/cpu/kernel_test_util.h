@@ -53,4 +53,7 @@ std::vector<std::byte> output_bytes(const Trial& trial, const std::string& kerne
 // The tiers to test: baseline, avx2, avx512 as far as this CPU has them.
 std::vector<Device> tier_devices();
 
+// `most` random trials, or the part that CONVOY_TEST_FRACTION asks for.
+unsigned trials(unsigned most);
+
 }  // namespace convoy::test

@@ -11,7 +11,7 @@ constexpr const char* kKernel = "cpu_general_fprop";
 TEST(General, AgreesWithTheReferenceOnRandomProblems) {
   for (const Device& device : tier_devices()) {
     std::mt19937 random(7);
-    for (unsigned i = 0; i < 1000; ++i) {
+    for (unsigned i = 0; i < trials(1000); ++i) {
       const Trial trial{.problem = random_problem(random),
                         .gaps = static_cast<Gaps>(i % 3),
                         .values = i % 4 == 3 ? Values::kNonFinite : Values::kIntegers,

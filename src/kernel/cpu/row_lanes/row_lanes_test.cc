@@ -1,5 +1,4 @@
-// cpu_row_lanes_fprop against the reference: every tier and tile, edges,
-// poisoned values.
+// cpu_row_lanes_fprop against the reference: every tier and tile, edges, poisoned values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +14,7 @@ constexpr const char* kKernel = "cpu_row_lanes_fprop";
 TEST(RowLanes, AgreesWithTheReferenceOnRandomProblems) {
   for (const Device& device : tier_devices()) {
     std::mt19937 random(11);
-    for (unsigned i = 0; i < 2000; ++i) {
+    for (unsigned i = 0; i < trials(2000); ++i) {
       Trial trial{.problem = random_problem(random),
                   .gaps = i % 3 == 1 ? Gaps::kRows : Gaps::kNone,
                   .values = i % 4 == 3 ? Values::kNonFinite : Values::kIntegers,
