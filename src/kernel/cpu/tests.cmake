@@ -16,7 +16,7 @@ add_executable(convoy_simd_test
 set_source_files_properties(${cpu}/simd/simd_checks_avx2.cc PROPERTIES COMPILE_OPTIONS
                             "-march=x86-64-v3")
 set_source_files_properties(${cpu}/simd/simd_checks_avx512.cc PROPERTIES COMPILE_OPTIONS
-                            "-march=x86-64-v4;-mprefer-vector-width=512")
+                            "-march=x86-64-v4;-mprefer-vector-width=512;-Wno-uninitialized")
 target_include_directories(convoy_simd_test PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(convoy_simd_test PRIVATE convoy convoy_flags GTest::gtest_main)
 add_test(NAME simd COMMAND convoy_simd_test)
