@@ -2,6 +2,7 @@
 #pragma once
 
 #include <convoy/device.h>
+#include <convoy/problem.h>
 #include <convoy/tensor.h>
 
 #include <cstddef>
@@ -9,10 +10,12 @@
 
 namespace convoy {
 
-// Weights in the order that the chosen kernel reads; owned by the caller, valid for its plan only.
+// Weights in the order that the chosen kernel reads; owned by the caller, valid for plans of the
+// same problem, kernel and config only, which Plan::run checks.
 struct PackedWeights {
   Buffer buffer;
-  std::string kernel;
+  std::string kernel, config;
+  ConvProblem problem;
 };
 
 // The operands of a pass. fprop: x w [bias] -> y; dgrad: dy w -> dx; wgrad: x dy -> dw [db].

@@ -20,7 +20,6 @@ struct convoy_plan {
 };
 struct convoy_packed {
   convoy::PackedWeights weights;
-  std::string problem, config;  // of the plan that packed them
 };
 // NOLINTEND(readability-identifier-naming)
 
@@ -103,14 +102,7 @@ Status run(const convoy_plan& plan, const convoy_run_args& from) {
   for (const auto& operand : operands) {
     if (Status s = view_of(operand.name, operand.from, *operand.to); !s.ok()) return s;
   }
-  if (from.packed != nullptr) {
-    // The order and the size of packed weights follow from the problem and the config.
-    if (from.packed->problem != plan.problem || from.packed->config != plan.plan.config()) {
-      return invalid(str("plan run: the packed weights belong to ", from.packed->problem,
-                         ", the plan runs ", plan.problem, "; pack them with this plan"));
-    }
-    args.packed = &from.packed->weights;
-  }
+  if (from.packed != nullptr) args.packed = &from.packed->weights;
   return plan.plan.run(args);
 }
 
@@ -306,9 +298,7 @@ convoy_status convoy_plan_pack_weights(const convoy_plan* plan, const convoy_ten
     if (Status s = view_of("w", w, view); !s.ok()) return s;
     Result<PackedWeights> weights = p.plan.pack_weights(view);
     if (!weights) return weights.status();
-    *packed = std::make_unique<convoy_packed>(
-                  convoy_packed{*std::move(weights), p.problem, p.plan.config()})
-                  .release();
+    *packed = std::make_unique<convoy_packed>(convoy_packed{*std::move(weights)}).release();
     return {};
   });
 }

@@ -169,11 +169,17 @@ Result<Plan> PlanBuilder::build(const ConvProblem& problem, const Device& device
 
 Status Plan::run(const RunArgs& args, Stream stream) const {
   const State& s = *state_;
-  if (Status status = check_operands(s.problem, s.device.info(), args); !status.ok()) return status;
   if (args.packed != nullptr && args.packed->kernel != s.kernel) {
     return invalid(str("plan run: the packed weights belong to kernel ", args.packed->kernel,
                        ", the plan runs ", s.kernel, "; pack them with this plan"));
   }
+  if (args.packed != nullptr &&
+      (args.packed->config != s.config || args.packed->problem != s.problem)) {
+    return invalid(str("plan run: the packed weights belong to ", to_text(args.packed->problem),
+                       " (", args.packed->config, "), the plan runs ", to_text(s.problem), " (",
+                       s.config, "); pack them with this plan"));
+  }
+  if (Status status = check_operands(s.problem, s.device.info(), args); !status.ok()) return status;
   if (s.problem.N == 0 && s.problem.pass != Pass::kWgrad) return {};
   const Launchable& kernel = s.chosen;
   const bool walks = can_walk(kernel, s.problem, args);
@@ -210,7 +216,7 @@ Result<PackedWeights> Plan::pack_weights(const TensorView& w) const {
   Result<Buffer> buffer = Buffer::allocate(state_->device, kernel.packed_bytes);
   if (!buffer) return buffer.status();
   kernel.pack(kernel.state.get(), w, buffer->data());
-  return PackedWeights{*std::move(buffer), state_->kernel};
+  return PackedWeights{*std::move(buffer), state_->kernel, state_->config, state_->problem};
 }
 
 size_t Plan::workspace_bytes() const {

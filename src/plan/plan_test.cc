@@ -134,6 +134,10 @@ TEST_P(PackedWeightsTest, GiveTheSameResultAndServeTheirKernelOnly) {
         chosen->run({.x = xs.view(), .y = from_packed.view(), .packed = &*packed});
     EXPECT_EQ(misuse.code(), Code::kInvalid);
     EXPECT_NE(misuse.message().find("another_kernel"), std::string::npos);
+    packed->kernel = row.name;
+    packed->problem.K *= 2;  // weights of another shape would be read past their end
+    EXPECT_EQ(chosen->run({.x = xs.view(), .y = from_packed.view(), .packed = &*packed}).code(),
+              Code::kInvalid);
   }
   TensorView narrow = ws.view();
   narrow.sizes[0] -= 1;
