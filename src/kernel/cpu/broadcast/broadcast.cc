@@ -10,6 +10,7 @@
 #include "kernel/cpu/tier.h"
 #include "kernel/kernel.h"
 #include "kernel/operand.h"
+#include "kernel/reference/sums.h"
 #include "launch/cpu/parallel.h"
 
 namespace convoy {
@@ -88,19 +89,14 @@ void pack_as(const State& state, const Operand<const T>& w, float* to) {
   const int64_t width = state.args.vectors * state.lanes;
   for (int64_t group = 0; group < p.G; ++group) {
     for (int64_t k0 = 0; k0 < state.args.blocks * width; k0 += width) {
-      for (int64_t t = 0; t < p.filter[0]; ++t) {
-        for (int64_t r = 0; r < p.filter[1]; ++r) {
-          for (int64_t s = 0; s < p.filter[2]; ++s) {
-            for (int64_t c = 0; c < p.cpg(); ++c) {
-              for (int64_t k = k0; k < k0 + width; ++k) {
-                *to++ = k < p.kpg()
-                            ? static_cast<float>(to_f64(w.at(group * p.kpg() + k, c, t, r, s)))
-                            : 0.0F;
-              }
-            }
+      for_each_tap(p, [&](int64_t t, int64_t r, int64_t s) {
+        for (int64_t c = 0; c < p.cpg(); ++c) {
+          for (int64_t k = k0; k < k0 + width; ++k) {
+            *to++ = k < p.kpg() ? static_cast<float>(to_f64(w.at(group * p.kpg() + k, c, t, r, s)))
+                                : 0.0F;
           }
         }
-      }
+      });
     }
   }
 }

@@ -10,6 +10,7 @@
 #include "kernel/cpu/tier.h"
 #include "kernel/kernel.h"
 #include "kernel/operand.h"
+#include "kernel/reference/sums.h"
 #include "launch/cpu/parallel.h"
 
 namespace convoy {
@@ -96,18 +97,14 @@ void pack_as(const ConvProblem& p, const LanePattern& pattern, const Operand<con
              float* to) {
   for (int64_t b = 0; b < pattern.blocks; ++b) {
     const int64_t k0 = block_first_k(p, pattern, b);
-    for (int64_t t = 0; t < p.filter[0]; ++t) {
-      for (int64_t r = 0; r < p.filter[1]; ++r) {
-        for (int64_t s = 0; s < p.filter[2]; ++s) {
-          for (int64_t j = 0; j < p.cpg(); ++j) {
-            for (int lane = 0; lane < pattern.lanes; ++lane) {
-              const bool used = lane < pattern.used && k0 + lane < p.K;
-              *to++ = used ? static_cast<float>(to_f64(w.at(k0 + lane, j, t, r, s))) : 0.0F;
-            }
-          }
+    for_each_tap(p, [&](int64_t t, int64_t r, int64_t s) {
+      for (int64_t j = 0; j < p.cpg(); ++j) {
+        for (int lane = 0; lane < pattern.lanes; ++lane) {
+          const bool used = lane < pattern.used && k0 + lane < p.K;
+          *to++ = used ? static_cast<float>(to_f64(w.at(k0 + lane, j, t, r, s))) : 0.0F;
         }
       }
-    }
+    });
   }
 }
 

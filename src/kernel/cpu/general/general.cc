@@ -27,10 +27,9 @@ int64_t item_count(const ConvProblem& p) {
 
 // Microseconds of all items on one thread.
 double work_us(const ConvProblem& p, const DeviceInfo& device) {
-  const double core_gflops = device.ceilings.fma_gflops / device.threads;
   const double block = static_cast<double>(std::min<int64_t>(p.kpg(), GeneralArgs::kBlock));
   // A product is a load, a multiply-add and a store of its sum; 1 ns gathers one x value.
-  double ns = static_cast<double>(flops(p)) / core_gflops * 3;
+  double ns = static_cast<double>(flops(p)) / thread_gflops(device) * 3;
   const bool gathers = p.stride[2] != 1 || p.layout == Layout::kNhwc;
   if (gathers) ns += static_cast<double>(flops(p)) / 2 / block;
   const double row_taps = static_cast<double>(item_count(p) * gemm_k(p));
@@ -53,27 +52,11 @@ double estimate_us(const ConvProblem& p, const Config&, const DeviceInfo& device
 Status run(const void* opaque, const RunArgs& args, const void*, Stream) {
   const State& state = *static_cast<const State*>(opaque);
   const ConvProblem& p = state.problem;
-  GeneralArgs a{.dtype = p.dtype,
-                .x = args.x.data,
-                .w = args.w.data,
-                .y = args.y.data,
-                .epilogue = epilogue(p, args),
-                .G = p.G,
-                .cpg = p.cpg(),
-                .kpg = p.kpg()};
-  for (int d = 0; d < 3; ++d) {
-    a.in[d] = p.in[d];
-    a.out[d] = out_extent(p, d);
-    a.filter[d] = p.filter[d];
-    a.stride[d] = p.stride[d];
-    a.pad[d] = p.pad_lo[d];
-    a.dilation[d] = p.dilation[d];
-  }
-  const auto x = operand<const char>(args.x), w = operand<const char>(args.w);
-  const auto y = operand<char>(args.y);
-  std::copy(x.stride.begin(), x.stride.end(), a.x_stride);
+  GeneralArgs a{geometry(p, args)};
+  const auto w = operand<const char>(args.w);
+  a.w = w.data;
   std::copy(w.stride.begin(), w.stride.end(), a.w_stride);
-  std::copy(y.stride.begin(), y.stride.end(), a.y_stride);
+  a.G = p.G;
   a.blocks = ceil_div(a.kpg, GeneralArgs::kBlock);
   a.chunks = ceil_div(a.out[2], GeneralArgs::kChunk);
   a.items = item_count(p);

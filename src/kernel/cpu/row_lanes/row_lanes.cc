@@ -9,6 +9,7 @@
 #include "kernel/cpu/tier.h"
 #include "kernel/kernel.h"
 #include "kernel/operand.h"
+#include "kernel/reference/sums.h"
 #include "launch/cpu/parallel.h"
 
 namespace convoy {
@@ -21,20 +22,9 @@ struct State {
   void (*task)(const RowLanesArgs&, int64_t);
 };
 
-using Strides = std::array<int64_t, 5>;
-
-RowLanesArgs row_lanes_args(const ConvProblem& p, const Strides& x, const Strides& y, int lanes) {
-  RowLanesArgs a{.dtype = p.dtype, .N = p.N, .G = p.G, .cpg = p.cpg(), .kpg = p.kpg()};
-  for (int d = 0; d < 3; ++d) {
-    a.in[d] = p.in[d];
-    a.out[d] = out_extent(p, d);
-    a.filter[d] = p.filter[d];
-    a.stride[d] = p.stride[d];
-    a.pad[d] = p.pad_lo[d];
-    a.dilation[d] = p.dilation[d];
-  }
-  std::copy(x.begin(), x.end(), a.x_stride);
-  std::copy(y.begin(), y.end(), a.y_stride);
+RowLanesArgs row_lanes_args(const ConvProblem& p, const RunArgs& operands, int lanes) {
+  RowLanesArgs a{geometry(p, operands)};
+  a.G = p.G;
   int64_t w_stride = 1;
   for (int d = 4; d >= 0; --d) {
     a.w_stride[d] = w_stride;
@@ -46,10 +36,8 @@ RowLanesArgs row_lanes_args(const ConvProblem& p, const Strides& x, const Stride
 
 // The arguments for packed operands.
 RowLanesArgs packed_args(const ConvProblem& p, int lanes) {
-  const auto strides = [](const Shape& shape) {
-    return operand<const char>(packed(nullptr, DType::kF32, shape.span())).stride;
-  };
-  return row_lanes_args(p, strides(x_shape(p)), strides(y_shape(p)), lanes);
+  const auto view = [&](const Shape& shape) { return packed(nullptr, p.dtype, shape.span()); };
+  return row_lanes_args(p, {.x = view(x_shape(p)), .y = view(y_shape(p))}, lanes);
 }
 
 std::optional<Decline> declines(const ConvProblem& p, const DeviceInfo&) {
@@ -93,12 +81,8 @@ void pack_as_f32(const ConvProblem& p, const TensorView& view, float* packed) {
   const Operand<const T> w = operand<const T>(view);
   for (int64_t k = 0; k < p.K; ++k) {
     for (int64_t c = 0; c < p.cpg(); ++c) {
-      for (int64_t t = 0; t < p.filter[0]; ++t) {
-        for (int64_t r = 0; r < p.filter[1]; ++r) {
-          for (int64_t s = 0; s < p.filter[2]; ++s)
-            *packed++ = widen(w.at(k, c, t, r, s));
-        }
-      }
+      for_each_tap(
+          p, [&](int64_t t, int64_t r, int64_t s) { *packed++ = widen(w.at(k, c, t, r, s)); });
     }
   }
 }
@@ -112,11 +96,7 @@ void pack(const void* opaque, const TensorView& w, void* packed) {
 
 Status run(const void* opaque, const RunArgs& args, const void* packed, Stream) {
   const State& state = *static_cast<const State*>(opaque);
-  RowLanesArgs a = row_lanes_args(state.problem, operand<const char>(args.x).stride,
-                                  operand<const char>(args.y).stride, state.lanes);
-  a.x = args.x.data;
-  a.y = args.y.data;
-  a.epilogue = epilogue(state.problem, args);
+  RowLanesArgs a = row_lanes_args(state.problem, args, state.lanes);
   if (packed != nullptr) {
     a.w = static_cast<const float*>(packed);
   } else {

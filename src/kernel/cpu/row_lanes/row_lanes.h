@@ -1,7 +1,7 @@
 // Arguments of the row-lanes kernel for its tier files: plain data.
 #pragma once
 
-#include "kernel/cpu/epilogue_args.h"
+#include "kernel/cpu/geometry.h"
 
 namespace convoy {
 
@@ -14,21 +14,15 @@ enum class RowLanesMode {
   kRows,     // one channel, rows by vectors: neighbouring rows share their loads
 };
 
-struct RowLanesArgs {
+struct RowLanesArgs : Geometry {
   // Lane masks of a tile live on the stack, one for each filter column and
   // vector.
   static constexpr int64_t kMaxS = 64, kMaxFlatR = 32;
 
   RowLanesMode mode = RowLanesMode::kBlock;
-  DType dtype = DType::kF32;
-  const void* x = nullptr;
   const float* w = nullptr;
-  void* y = nullptr;
-  Epilogue epilogue;
-  int64_t N = 1, G = 1, cpg = 1, kpg = 1;
-  int64_t in[3], out[3], filter[3], stride[3], pad[3], dilation[3];
-  int64_t x_stride[5], w_stride[5],
-      y_stride[5];             // (N,C,D,H,W) (K,C/g,T,R,S) (N,K,Z,P,Q)
+  int64_t w_stride[5];  // (K,C/g,T,R,S)
+  int64_t G = 1;
   bool depth_is_rows = false;  // axes 0 and 1 have changed places
 
   // An item is one block of channels of one chunk of columns of one strip of
