@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 BUILD_PACKAGES := clang-19 cmake ninja-build g++ ccache git libtbb-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
   libyaml-cpp-dev libonnx-dev libprotobuf-dev protobuf-compiler
 DEMO_PACKAGES := python3 python3-venv python3-pip
-TEST_PACKAGES := libgtest-dev libgmock-dev libonnx-testdata python3
+TEST_PACKAGES := libgtest-dev libgmock-dev libboost-context-dev libonnx-testdata python3
 
 .PHONY: demo test build dependencies test-dependencies lint clean
 

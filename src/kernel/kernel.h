@@ -28,6 +28,7 @@ struct Config {
 enum class Views {
   kAny,
   kUnitInner,  // x and y have stride 1 along the innermost axis of the problem's layout
+  kPacked16,   // x, w and y lie gapless in the problem's layout, at multiples of 16 bytes
 };
 
 // A bound kernel. run() neither allocates nor locks; `packed` is what pack() wrote.

@@ -40,8 +40,22 @@ bool is_unit_inner(const TensorView& v, Layout layout) {
   return v.strides[axis] == 1 || v.sizes[axis] == 1;
 }
 
+bool is_packed16(const TensorView& v, Layout layout) {
+  if (reinterpret_cast<uintptr_t>(v.data) % 16 != 0) return false;
+  const TensorView gapless =
+      packed(v.data, v.dtype, {v.sizes.data(), static_cast<size_t>(v.rank)}, layout, v.device);
+  for (int i = 0; i < v.rank; ++i) {
+    if (v.sizes[i] != 1 && v.strides[i] != gapless.strides[i]) return false;
+  }
+  return true;
+}
+
 bool can_walk(const Launchable& kernel, const ConvProblem& p, const RunArgs& args) {
   if (kernel.views == Views::kAny) return true;
+  if (kernel.views == Views::kPacked16) {
+    return is_packed16(args.x, p.layout) && is_packed16(args.w, p.layout) &&
+           is_packed16(args.y, p.layout);
+  }
   return is_unit_inner(args.x, p.layout) && is_unit_inner(args.y, p.layout);
 }
 

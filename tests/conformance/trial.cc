@@ -142,6 +142,12 @@ std::string Answer::fault_of(const Operands& operands) const {
   return fault.empty() ? operands.damage() : fault;
 }
 
+std::string Answer::fault_after(const std::function<void(const RunArgs&)>& compute) const {
+  const Operands operands(question_.problem, values_, forms_);
+  compute(operands.args());
+  return fault_of(operands);
+}
+
 Outcome Answer::judge(const Manner& m) const {
   const ConvProblem& p = question_.problem;
   const Device device = cpu_of(m.tier, m.threads);

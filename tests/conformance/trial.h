@@ -3,6 +3,7 @@
 
 #include <convoy/convoy.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ class Answer {
  public:
   explicit Answer(const Question& question);
   Outcome judge(const Manner& manner) const;
+  // Empty, or what is wrong with what `compute` makes of the operands.
+  std::string fault_after(const std::function<void(const RunArgs&)>& compute) const;
 
  private:
   std::string fault_of(const Operands& operands) const;

@@ -150,7 +150,8 @@ def check_device_text(file: File) -> Iterator[Violation]:
     tensor_header = file.parts[:2] == ["src", "tensor"] and file.suffix == ".h"
     if not tensor_header and file.suffix != ".cuh":
         return
-    allowed = DEVICE_INCLUDES[:2] if tensor_header else DEVICE_INCLUDES
+    own = "/".join(file.parts[1:-1]) + "/"
+    allowed = DEVICE_INCLUDES[:2] if tensor_header else [*DEVICE_INCLUDES, own]
     for number, _, included in file.includes():
         if not any(included.startswith(prefix) for prefix in allowed):
             message = f"device text includes {included}; allowed are {', '.join(allowed)}"
