@@ -2,7 +2,7 @@
 find_package(Boost REQUIRED COMPONENTS context)
 set(gpu ${PROJECT_SOURCE_DIR}/src/kernel/gpu)
 
-add_library(convoy_emulator STATIC ${gpu}/device/lang_host.cc)
+add_library(convoy_emulator STATIC ${gpu}/device/lang_host_test_util.cc)
 target_include_directories(convoy_emulator PUBLIC ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(convoy_emulator PUBLIC Boost::context PRIVATE convoy convoy_flags)
 
