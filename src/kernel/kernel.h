@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "jit/source.h"
+
 namespace convoy {
 
 // Why a kernel does not take a problem: one clause, no full stop.
@@ -46,6 +48,8 @@ struct Kernel {
   Config (*configure)(const ConvProblem&, const DeviceInfo&);
   double (*estimate_us)(const ConvProblem&, const Config&, const DeviceInfo&);
   Result<Launchable> (*bind)(const ConvProblem&, const Config&, const Device&);
+  // What bind() compiles, for kernels that are compiled at run time; null for the others.
+  Source (*source)(const ConvProblem&, const Config&) = nullptr;
 };
 
 // One row of manifest/kernels.yaml next to its code; the table is generated.

@@ -9,11 +9,14 @@
 
 namespace convoy {
 
-std::string entry_text(const Entry& entry) {
-  return str("#include \"", entry.header, "\"\n\nstatic_assert(sizeof(convoy::", entry.args,
-             ") == ", entry.args_bytes, ");\nusing namespace convoy;\n\nCONVOY_KERNEL(", kEntryName,
-             ", ", entry.threads, ", ", entry.blocks, ", ", entry.args, ") {\n  ", entry.function,
-             "<", entry.config, ">(args);\n}\n");
+Source entry_source(std::string_view kernel, const Entry& entry) {
+  return {.name = std::string(kernel),
+          .text = str("#include \"", entry.header,
+                      "\"\n\nusing namespace convoy;\n\nstatic_assert(sizeof(", entry.args,
+                      ") == ", entry.args_bytes, ");\n\nCONVOY_KERNEL(", kEntryName, ", ",
+                      entry.threads, ", ", entry.blocks, ", ", entry.args, ") {\n  ",
+                      entry.function, "<", entry.config, ">(args);\n}\n"),
+          .entry = kEntryName};
 }
 
 Elem elem_of(DType dtype) {

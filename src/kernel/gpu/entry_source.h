@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "jit/source.h"
 #include "kernel/gpu/device/conv_args.h"
 #include "kernel/gpu/device/elem.h"
 
@@ -25,7 +26,7 @@ struct Entry {
   int threads;                // of a block
   int blocks;                 // that must fit a multiprocessor at once
 };
-std::string entry_text(const Entry& entry);
+Source entry_source(std::string_view kernel, const Entry& entry);
 
 Elem elem_of(DType dtype);
 EpilogueKind epilogue_of(const ConvProblem& p);

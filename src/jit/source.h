@@ -1,0 +1,14 @@
+// Source: what the run-time compiler turns into a kernel.
+#pragma once
+
+#include <string>
+
+namespace convoy {
+
+struct Source {
+  std::string name;   // of the kernel, for messages and the cache listing
+  std::string text;   // its includes of "kernel/gpu/..." resolve to the embedded device texts
+  std::string entry;  // extern "C" function in it
+};
+
+}  // namespace convoy
