@@ -206,6 +206,12 @@ CONVOY_DEVICE float exponential(float v) {
 CONVOY_DEVICE float complementary_error_function(float v) {
   return erfcf(v);
 }
+CONVOY_DEVICE double exponential(double v) {
+  return exp(v);
+}
+CONVOY_DEVICE double complementary_error_function(double v) {
+  return erfc(v);
+}
 
 CONVOY_DEVICE float f16_to_f32(u16 bits) {
   float v;
@@ -234,8 +240,21 @@ CONVOY_DEVICE u32 f32_bits(float v) {
 CONVOY_DEVICE float f32_from_bits(u32 bits) {
   return __uint_as_float(bits);
 }
+CONVOY_DEVICE u64 f64_bits(double v) {
+  return static_cast<u64>(__double_as_longlong(v));
+}
 CONVOY_DEVICE bool is_nan(float v) {
   return v != v;
+}
+
+CONVOY_DEVICE void atomic_max(u64* p, u64 v) {
+  atomicMax(p, v);
+}
+CONVOY_DEVICE void atomic_min(u64* p, u64 v) {
+  atomicMin(p, v);
+}
+CONVOY_DEVICE void atomic_add(u64* p, u64 v) {
+  atomicAdd(p, v);
 }
 
 }  // namespace convoy
