@@ -17,10 +17,11 @@ namespace convoy {
 
 const char* version();  // "0.1.0"
 
-// "cpu"; later "cuda[:i]" and "hip[:i]". kUnavailable names what a device lacks.
-// CONVOY_CPU_ISA caps the instruction tier, CONVOY_NUM_THREADS the threads; a bad value is
-// kInvalid.
+// "cpu" or "cuda[:i]"; later "hip[:i]". kUnavailable names what is missing: the driver, a device of
+// that index. CONVOY_CPU_ISA caps the instruction tier, CONVOY_NUM_THREADS the threads,
+// CONVOY_INDEX_LIMIT the 32-bit offsets; a bad value is kInvalid.
 Result<Device> device(std::string_view name = "cpu");
+// The CPU and what GPUs there are.
 std::vector<Device> devices();
 
 // Owned memory and the view of it.

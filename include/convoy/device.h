@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace convoy {
@@ -27,20 +29,28 @@ struct Ceilings {
   double copy_streaming_gbs = 0;  // beyond the caches, non-temporal stores
   double fma_gflops = 0;          // f32 multiply-adds, two flops each, all threads
   double matrix_gflops = 0;       // matrix or dot unit, bf16; 0 where there is none
-  double fork_join_us = 0;        // an empty parallel loop on all threads
+  double matrix_f16_gflops = 0;   // the same in f16
+  double matrix_tf32_gflops = 0;  // the same in tf32
+  double fork_join_us = 0;        // an empty parallel loop on all threads; an empty GPU kernel
   // GB/s of a copy whose source and destination take `bytes` together.
   double copy_gbs(int64_t bytes) const;
 };
 
 struct DeviceInfo {
   DeviceId id;
-  std::string name;  // as the vendor prints it
-  std::string arch;  // x86_64, aarch64, sm_90, ...
-  Isa isa = Isa::kBaseline;
-  int threads = 1;
+  std::string name;          // as the vendor prints it
+  std::string arch;          // x86_64, aarch64, sm_90, ...
+  Isa isa = Isa::kBaseline;  // of a CPU
+  int threads = 1;           // of a CPU
   int64_t memory_bytes = 0;
-  int64_t l2_bytes = 0;  // of one core
+  int64_t l2_bytes = 0;  // of one CPU core; of a GPU the whole
   int64_t l3_bytes = 0;
+  int multiprocessors = 0;             // this and the next three: of a GPU
+  int64_t shared_bytes_per_block = 0;  // what a kernel may opt in to
+  int64_t shared_bytes_per_multiprocessor = 0;
+  double clock_mhz = 0;  // the highest
+  // Kernels with 32-bit offsets take tensors whose offsets stay below it; tests lower it.
+  int64_t index_limit = int64_t{1} << 31;
   Ceilings ceilings;  // measured, or the defaults of the backend where `measured` is false
   bool measured = false;
 };
@@ -62,10 +72,20 @@ class Device {
 // but `isa`. A device without tiers gives itself.
 std::vector<Device> tier_devices(const Device& device);
 
-// An order of work on a device. CPU work completes before run() returns.
+// An order of work on a device. CPU work completes before run() returns; GPU work is complete after
+// synchronize(). The handle is a CUstream of the driver; null is the legacy default stream.
 struct Stream {
   void* handle = nullptr;
 };
+
+// Waits for the work of a stream. kUnavailable: a kernel on it failed and the device is lost.
+Status synchronize(const Device& device, Stream stream = {});
+
+// Copies between memory of the device and of the host, either way, or within either. In the order
+// of a stream that is named (then host memory must outlive the copy); complete on return on the
+// default stream.
+Status copy_bytes(const Device& device, void* to, const void* from, size_t bytes,
+                  Stream stream = {});
 
 // Owned memory of a device, 64-byte aligned.
 class Buffer {
@@ -79,7 +99,8 @@ class Buffer {
   size_t bytes_ = 0;
 };
 
-// Measures the ceilings of a device in under 3 seconds.
+// Measures the ceilings of a device in under 3 seconds. On a GPU the copies; arithmetic keeps its
+// defaults.
 Result<Ceilings> calibrate(const Device& device);
 
 // The larger of a copy of `bytes` and of `flops` over the arithmetic ceiling, in microseconds.

@@ -1,25 +1,17 @@
 // Owned device memory.
 #include <convoy/device.h>
 
-#include <cstdlib>
-
-#include "base/str.h"
+#include "launch/backend.h"
 
 namespace convoy {
 
 Result<Buffer> Buffer::allocate(const Device& device, size_t bytes) {
-  if (device.info().id.backend != Backend::kCpu) {
-    return unavailable(str("buffer: device ", device.info().name, " cannot allocate here"));
-  }
-  constexpr size_t kAlign = 64;
+  const auto functions = backend_functions(device.info().id.backend);
+  if (!functions) return functions.status();
+  auto memory = (*functions)->allocate(device.info().id.index, bytes);
+  if (!memory) return memory.status();
   Buffer buffer;
-  void* memory = nullptr;
-  if (bytes > SIZE_MAX - kAlign ||
-      posix_memalign(&memory, kAlign, (bytes + kAlign) / kAlign * kAlign) != 0) {
-    return unavailable(
-        str("buffer: ", bytes, " bytes exceed the free memory; use a smaller problem"));
-  }
-  buffer.data_ = std::shared_ptr<void>(memory, std::free);
+  buffer.data_ = *std::move(memory);
   buffer.bytes_ = bytes;
   return buffer;
 }

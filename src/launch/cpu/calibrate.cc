@@ -1,5 +1,5 @@
 // Measures the CPU's ceilings: copies by size, multiply-adds, the fork-join of the pool.
-#include <convoy/device.h>
+#include "launch/cpu/calibrate.h"
 
 #include <algorithm>
 #include <cstring>
@@ -130,11 +130,8 @@ class Calibration {
 
 }  // namespace
 
-Result<Ceilings> calibrate(const Device& device) {
+Result<Ceilings> calibrate_cpu(const Device& device) {
   const DeviceInfo& info = device.info();
-  if (info.id.backend != Backend::kCpu) {
-    return unavailable("calibrate: device " + info.name + " has no probes in this build; use cpu");
-  }
   const int64_t bytes = std::min<int64_t>(std::end(kSizes)[-1], info.memory_bytes / 8);
   Result<Buffer> memory = Buffer::allocate(device, static_cast<size_t>(bytes));
   if (!memory) return memory.status();

@@ -83,7 +83,7 @@ Ceilings default_ceilings(int threads, Isa isa) {
 
 }  // namespace
 
-Result<Device> open_cpu(const CpuOptions& options) {
+Result<Device> open_cpu(const DeviceOptions& options) {
   DeviceInfo info;
   info.name = model_name();
 #if defined(__aarch64__)
@@ -105,6 +105,7 @@ Result<Device> open_cpu(const CpuOptions& options) {
   info.memory_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
   info.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
   info.l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 16 << 20);
+  info.index_limit = options.index_limit;
   info.ceilings = default_ceilings(info.threads, info.isa);
   return Device(info);
 }
@@ -115,17 +116,6 @@ std::vector<Isa> usable_tiers(const DeviceInfo& device) {
   for (int i = 0; i <= static_cast<int>(device.isa); ++i)
     tiers.push_back(static_cast<Isa>(i));
   return tiers;
-}
-
-std::vector<Device> tier_devices(const Device& device) {
-  if (device.info().id.backend != Backend::kCpu) return {device};
-  std::vector<Device> devices;
-  for (const Isa tier : usable_tiers(device.info())) {
-    DeviceInfo info = device.info();
-    info.isa = tier;
-    devices.emplace_back(std::move(info));
-  }
-  return devices;
 }
 
 }  // namespace convoy

@@ -3,17 +3,12 @@
 
 #include <convoy/device.h>
 
-#include <optional>
+#include "launch/backend.h"
 
 namespace convoy {
 
-struct CpuOptions {
-  std::optional<Isa> isa_cap;  // nothing above this tier
-  int threads = 0;             // 0: as many as affinity and cgroup allow
-};
-
 // kInvalid where the cap names a tier of another architecture.
-Result<Device> open_cpu(const CpuOptions& options);
+Result<Device> open_cpu(const DeviceOptions& options);
 
 // The tiers that this CPU and this build can run, rising, after the cap of `device`.
 std::vector<Isa> usable_tiers(const DeviceInfo& device);
