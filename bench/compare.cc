@@ -31,38 +31,75 @@ struct Parsed {
   std::set<std::string> problems;
 };
 
-double number_or_nan(const Json& value) {
-  return value.is_null() ? kNone : value.get<double>();
+// Reads members and keeps the first fault, in words of the record; past it all reads give nothing.
+class Reader {
+ public:
+  const std::string& fault() const { return fault_; }
+  void refuse(std::string fault) {
+    if (fault_.empty()) fault_ = std::move(fault);
+  }
+
+  Json member(const Json& object, const char* key, const std::string& of) {
+    if (!object.is_object()) {
+      refuse(of + " must be an object");
+    } else if (!object.contains(key)) {
+      refuse(fmt::format("{} lacks the key {}", of, key));
+    } else {
+      return object[key];
+    }
+    return {};
+  }
+
+  std::string text(const Json& object, const char* key, const std::string& of) {
+    const Json value = member(object, key, of);
+    if (value.is_string()) return value.get<std::string>();
+    refuse(fmt::format("{}: {} must be a text", of, key));
+    return {};
+  }
+
+  // NaN for a row that was lost.
+  double time_us(const Json& row, const char* key, const std::string& of) {
+    const Json value = member(row, key, of);
+    if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
+    if (!value.is_null()) refuse(fmt::format("{}: {} must be a time or null", of, key));
+    return kNone;
+  }
+
+ private:
+  std::string fault_;
+};
+
+void read_rows(const Json& rows, Reader& reader, Parsed& parsed) {
+  if (!rows.is_array()) return reader.refuse("rows must be an array");
+  for (const Json& row : rows) {
+    const std::string of = fmt::format("row {}", parsed.rows.size() + 1);
+    const Key key = {reader.text(row, "problem", of), reader.text(row, "cache", of),
+                     reader.text(row, "impl", of)};
+    const Times times = {reader.time_us(row, "median_us", of),
+                         reader.time_us(row, "p90_us", of) - reader.time_us(row, "p10_us", of)};
+    if (!reader.fault().empty()) return;
+    parsed.problems.insert(key[0]);
+    if (!parsed.rows.emplace(key, times).second) {
+      reader.refuse(fmt::format("row '{}' {} {} occurs twice", key[0], key[1], key[2]));
+    }
+  }
 }
 
-// nlohmann reports by exceptions; they end here.
 Result<Parsed> parse(std::string_view text, const std::string& name) {
-  const auto refuse = [&](const std::string& why) {
-    return invalid(
-        fmt::format("record {}: {}; pass a file written by `convoy bench --record`", name, why));
-  };
+  Reader reader;
   Parsed parsed;
-  try {
-    const Json document = Json::parse(text);
-    const int schema = document.at("schema").get<int>();
-    if (schema != 1) return refuse(fmt::format("schema={} must be 1", schema));
-    parsed.machine = document.at("machine").get<std::string>();
-    for (const Json& row : document.at("rows")) {
-      const Key key = {row.at("problem").get<std::string>(), row.at("cache").get<std::string>(),
-                       row.at("impl").get<std::string>()};
-      const Times times = {number_or_nan(row.at("median_us")),
-                           number_or_nan(row.at("p90_us")) - number_or_nan(row.at("p10_us"))};
-      parsed.problems.insert(key[0]);
-      if (!parsed.rows.emplace(key, times).second) {
-        return refuse(fmt::format("row '{}' {} {} occurs twice", key[0], key[1], key[2]));
-      }
-    }
-  } catch (const Json::exception& e) {
-    std::string why = e.what();
-    std::replace(why.begin(), why.end(), '\n', ' ');
-    return refuse(why);
+  const Json document = Json::parse(text, nullptr, false);
+  if (document.is_discarded()) {
+    reader.refuse("is no JSON document");
+  } else {
+    const Json schema = reader.member(document, "schema", "the document");
+    if (schema != 1) reader.refuse(fmt::format("schema={} must be 1", schema.dump()));
+    parsed.machine = reader.text(document, "machine", "the document");
+    read_rows(reader.member(document, "rows", "the document"), reader, parsed);
   }
-  return parsed;
+  if (reader.fault().empty()) return parsed;
+  return invalid(fmt::format("record {}: {}; pass a file written by `convoy bench --record`", name,
+                             reader.fault()));
 }
 
 Status same_suite(const Parsed& a, const Parsed& b, const std::string& a_name,

@@ -85,12 +85,16 @@ TEST(Compare, RefusesWhatIsNoRecordInOneLine) {
        {"", "{", "[]", "3", "{}", R"({"schema":2,"machine":"box","rows":[]})",
         R"({"schema":"1","machine":"box","rows":[]})", R"({"schema":1,"machine":"box"})",
         R"({"schema":1,"machine":"box","rows":[{"problem":"p"}]})",
-        R"({"schema":1,"machine":"box","rows":3})"}) {
+        R"({"schema":1,"machine":"box","rows":3})", R"({"schema":1,"machine":3,"rows":[]})",
+        R"({"schema":1,"machine":"box","rows":[3]})",
+        R"({"schema":1,"machine":"box","rows":[{"problem":"p","cache":"warm","impl":"convoy",
+            "median_us":-1,"p10_us":1,"p90_us":1}]})"}) {
     const auto r = compared(good, bad);
     ASSERT_FALSE(r.ok()) << bad;
     EXPECT_EQ(r.status().code(), Code::kInvalid) << bad;
     EXPECT_EQ(r.status().message().rfind("record b.json: ", 0), 0U) << r.status().message();
     EXPECT_EQ(r.status().message().find('\n'), std::string::npos) << bad;
+    EXPECT_EQ(r.status().message().find("exception"), std::string::npos) << r.status().message();
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <memory>
 
 #include "command.h"
@@ -124,6 +125,10 @@ void print_document(const std::vector<Layer>& layers, const Totals& t) {
 }
 
 void print_table(const std::vector<Layer>& layers, const Totals& t) {
+  if (layers.empty()) {
+    print_text("no convolution node\n");
+    return;
+  }
   Table table({"node", "problem", "kernel", "time_us", "limit_us", "pct_limit", "check"});
   for (const Layer& layer : layers) {
     if (!layer.measured) {
@@ -139,20 +144,35 @@ void print_table(const std::vector<Layer>& layers, const Totals& t) {
                m.check.ok ? "ok" : fmt::format("FAILED {}", number(m.check.max_abs_err))});
   }
   table.print();
-  fmt::print(
-      "{} of {} convolution nodes audited, {} skipped, {} of unknown shape, {} failed; "
-      "{} us, limit {} us, {} %\n",
-      t.audited, t.nodes, t.skipped, t.unknown, t.failed, number(t.time_us), number(t.limit_us),
-      number(percent(t.limit_us, t.time_us)));
+  print_text(
+      fmt::format("{} of {} convolution nodes audited, {} skipped, {} of unknown shape, {} failed; "
+                  "{} us, limit {} us, {} %\n",
+                  t.audited, t.nodes, t.skipped, t.unknown, t.failed, number(t.time_us),
+                  number(t.limit_us), number(percent(t.limit_us, t.time_us))));
   if (t.random_weights > 0) {
-    fmt::print("{} of them got random weights, since the model computes theirs at run time\n",
-               t.random_weights);
+    print_text(
+        fmt::format("{} of them got random weights, since the model computes theirs at run time\n",
+                    t.random_weights));
   }
 }
 
-int exit_code(const Totals& t) {
-  if (t.failed > 0) return kCheckFailed;
-  return t.unknown > 0 ? kRefused : kDone;
+// One error line where the audit fails, even where stdout holds the document.
+int conclude(const Totals& t, const std::string& model) {
+  if (t.failed > 0) {
+    std::fputs(fmt::format("convoy: audit: {} of {} nodes of '{}' fail their check; do not use "
+                           "this build here\n",
+                           t.failed, t.nodes, one_line(model))
+                   .c_str(),
+               stderr);
+    return kCheckFailed;
+  }
+  if (t.unknown == 0) return kDone;
+  std::fputs(fmt::format("convoy: audit: {} of {} nodes of '{}' have no known shape; give --batch "
+                         "or --dim, or export the model with its shapes\n",
+                         t.unknown, t.nodes, one_line(model))
+                 .c_str(),
+             stderr);
+  return kRefused;
 }
 
 Result<int> audit(const Options& options, const Common& common) {
@@ -160,11 +180,9 @@ Result<int> audit(const Options& options, const Common& common) {
   if (!wanted) return wanted.status();
   Result<OnnxModel> model = read_onnx(options.model, *wanted);
   if (!model) return model.status();
-  if (model->convs.empty() && !common.json) {
-    fmt::print("{}: no convolution node\n", options.model);
-    return kDone;
-  }
-  Result<Device> device = open_device(common);
+  // Without a node there is nothing to hold against the ceilings.
+  const bool none = model->convs.empty();
+  Result<Device> device = none ? open_device_uncalibrated(common) : open_device(common);
   if (!device) return device.status();
   ConvMeasurer measurer(*device, {common.kernel, common.deterministic});
   Progress progress("audit", model->convs.size(), !common.quiet && !common.json);
@@ -181,11 +199,12 @@ Result<int> audit(const Options& options, const Common& common) {
   if (interrupted()) return kInterrupted;
   std::sort(layers.begin(), layers.end(), worse);
   const Totals totals = total(layers);
-  if (common.json)
+  if (common.json) {
     print_document(layers, totals);
-  else
+  } else if (!common.quiet) {
     print_table(layers, totals);
-  return exit_code(totals);
+  }
+  return conclude(totals, options.model);
 }
 
 }  // namespace
@@ -196,7 +215,7 @@ void add_audit(CLI::App& app, Common& common, Action& action) {
       app.add_subcommand("audit", "time and check every Conv node of an ONNX model");
   command->add_option("model", options->model, "MODEL.onnx")->required();
   command->add_option("--batch", options->batch, "size of a dynamic first axis")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()));
   command->add_option("--dim", options->dims, "size of a dynamic dim: NAME=N, or INPUT.AXIS=N")
       ->type_name("NAME=N")
       ->expected(1)
@@ -206,6 +225,7 @@ void add_audit(CLI::App& app, Common& common, Action& action) {
       ->capture_default_str();
   command->add_option("--dtype", options->dtype, "dtype to compute in (default: the weights')")
       ->check(CLI::IsMember({"f32", "f16", "bf16"}));
+  add_kernel_options(*command, common);
   add_device_option(*command, common);
   add_output_options(*command, common);
   command->callback([options, &common, &action] {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "bench/measure.h"
 #include "bench/record.h"
@@ -89,36 +90,40 @@ Result<std::vector<bench::Row>> measure_all(const std::vector<bench::Case>& case
   return rows;
 }
 
-// Exit 4 without a record: one error line, on stderr even where stdout holds the document.
-int refuse(const std::string& message) {
-  std::fputs(fmt::format("convoy: {}\n", message).c_str(), stderr);
-  return kCheckFailed;
+// Why no record may be written of what was measured; nothing where it may.
+std::optional<std::string> record_fault(const bench::Noise& noise,
+                                        const std::vector<bench::Row>& rows,
+                                        const BenchArgs& args) {
+  const auto failed = std::find_if_not(rows.begin(), rows.end(), bench::passed);
+  if (failed != rows.end()) {
+    return fmt::format("bench: {} by {}: {}; no record is written", failed->problem, failed->kernel,
+                       failed->check);
+  }
+  if (args.record.empty() || !noise.noisy || args.allow_noisy) return {};
+  return fmt::format(
+      "bench record: other processes burned {:.1f} % of the CPUs (at most 5), load average {:.2f} "
+      "before the run (at most the CPUs); wait for a quiet machine or pass --allow-noisy",
+      100 * noise.other_share, noise.load);
 }
 
 Result<int> finish(const bench::Circumstances& circumstances, const std::vector<bench::Row>& rows,
                    const BenchArgs& args, const Common& common) {
   const bench::Json document = bench::record(circumstances, rows);
+  const std::optional<std::string> fault = record_fault(circumstances.noise, rows, args);
+  if (!fault && !args.record.empty()) {
+    // Before anything is printed: with --json stdout holds one document, here that of the error.
+    Status written = write_file(args.record, bench::record_text(document), "record");
+    if (!written.ok()) return written;
+  }
   if (common.json) {
     print_json(document);
   } else if (!common.quiet) {
     print_rows(rows);
   }
-  const auto failed = std::find_if_not(rows.begin(), rows.end(), bench::passed);
-  if (failed != rows.end()) {
-    return refuse(fmt::format("bench: {} by {}: {}; no record is written", failed->problem,
-                              failed->kernel, failed->check));
-  }
-  if (args.record.empty()) return kDone;
-  const bench::Noise& noise = circumstances.noise;
-  if (noise.noisy && !args.allow_noisy) {
-    return refuse(fmt::format(
-        "bench record: other processes burned {:.1f} % of the CPUs (at most 5), load average "
-        "{:.2f} "
-        "before the run (at most the CPUs); wait for a quiet machine or pass --allow-noisy",
-        100 * noise.other_share, noise.load));
-  }
-  if (Status s = write_file(args.record, bench::record_text(document), "record"); !s.ok()) return s;
-  return kDone;
+  if (!fault) return kDone;
+  // Exit 4: one error line on stderr, even where stdout holds the document.
+  std::fputs(fmt::format("convoy: {}\n", *fault).c_str(), stderr);
+  return kCheckFailed;
 }
 
 Result<int> bench_command(const BenchArgs& args, const Common& common) {
@@ -130,6 +135,11 @@ Result<int> bench_command(const BenchArgs& args, const Common& common) {
   if (!cases) return cases.status();
   const Result<Device> plain = open_device_uncalibrated(common);
   if (!plain) return plain.status();
+  if (!args.record.empty()) {
+    // Refused now, not after minutes of measuring; the trial file vanishes with its scope.
+    const Result<StagedFile> trial = StagedFile::stage(args.record, "", "record");
+    if (!trial) return trial.status();
+  }
   const double load = bench::load_average();
   const bench::CpuTimes before = bench::cpu_times();
   const std::string cpus = bench::pin(*plain);
@@ -155,7 +165,8 @@ void add_bench(CLI::App& app, Common& common, Action& action) {
   command->add_option("--suite", args->suite, "The workloads of this suite, in both layouts");
   command->add_flag("--all", args->all, "Every workload");
   command->add_option("--peer", args->peers, "Measure these beside: cudnn, onednn, torch")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);  // the word behind it is a problem
   command->add_option("--record", args->record, "Write the JSON document to this file");
   command->add_flag("--tune", args->tune, "Measure every candidate and keep the fastest");
   command->add_flag("--allow-noisy", args->allow_noisy, "Write a record on a busy machine, marked");

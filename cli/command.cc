@@ -12,20 +12,6 @@
 namespace convoy::cli {
 namespace {
 
-// Text of a user may hold line ends and escape codes; an error is one line.
-std::string one_line(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      line += fmt::format("\\x{:02x}", byte);
-    } else {
-      line += c;
-    }
-  }
-  return line;
-}
-
 int exit_code(Code code) {
   if (code == Code::kUnavailable) return kAbsent;
   return code == Code::kInternal ? kBroken : kRefused;

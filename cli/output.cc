@@ -22,6 +22,19 @@ double seconds() {
 
 }  // namespace
 
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
 void print_text(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
@@ -29,6 +42,12 @@ void print_text(std::string_view text) {
 void print_json(const Json& document) {
   // Paths may hold any bytes; JSON holds UTF-8.
   print_text(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void Table::add(std::vector<std::string> row) {
+  for (std::string& cell : row)
+    cell = one_line(cell);
+  rows_.push_back(std::move(row));
 }
 
 void Table::print() const {
@@ -74,7 +93,7 @@ void Progress::step(std::string_view what) {
   shown_ = true;
   const std::string bar =
       fmt::format("\r\x1b[K{} [{:<{}}] {}/{} {}", label_, std::string(filled, '#'), kWidth, done_,
-                  total_, what.substr(0, 60));
+                  total_, one_line(what.substr(0, 60)));
   std::fputs(bar.c_str(), stderr);
   std::fflush(stderr);
 }

@@ -11,6 +11,10 @@ namespace convoy::cli {
 
 using Json = nlohmann::ordered_json;
 
+// Text of others (paths, names in models) may hold line ends and escape codes; this shows them as
+// \x0a and keeps to one line.
+std::string one_line(std::string_view text);
+
 // Writes to stdout; main() asks once, at the end, whether all of it arrived.
 void print_text(std::string_view text);
 
@@ -22,7 +26,7 @@ void print_json(const Json& document);
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void add(std::vector<std::string> row);
   void print() const;
 
  private:

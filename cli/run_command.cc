@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "command.h"
-#include "files.h"
 #include "npy.h"
 #include "output.h"
 #include "report.h"
 #include "run_problem.h"
+#include "run_result.h"
 
 namespace convoy::cli {
 namespace {
@@ -150,52 +150,11 @@ Result<double> execute(const Plan& plan, const Device& device, RunArgs& args) {
   return elapsed.count();
 }
 
-// Both files are staged before either appears.
-Status write_results(const RunOptions& o, const ConvProblem& p, const RunArgs& args) {
-  const TensorView& out = p.pass == Pass::kFprop   ? args.y
-                          : p.pass == Pass::kDgrad ? args.dx
-                                                   : args.dw;
-  std::vector<StagedFile> staged;
-  for (const auto& [path, view, what] :
-       {std::tuple{&o.out, &out, "--out"}, std::tuple{&o.out_db, &args.db, "--out-db"}}) {
-    if (!*path) continue;
-    const Result<std::string> bytes = encode_npy(*view);
-    if (!bytes) return bytes.status();
-    Result<StagedFile> file = StagedFile::stage(**path, *bytes, what);
-    if (!file) return file.status();
-    staged.push_back(*std::move(file));
-  }
-  if (interrupted()) return internal("interrupted");
-  for (StagedFile& file : staged) {
-    if (Status s = file.commit(); !s.ok()) return s;
-  }
-  return {};
-}
-
-void print_result(const Plan& plan, const Device& device, double time_us,
-                  const std::optional<CheckReport>& check, const Common& common) {
-  const std::string problem = to_text(plan.problem());
-  if (common.json) {
-    Json json = {{"problem", problem},
-                 {"kernel", plan.kernel()},
-                 {"device", id_text(device.info().id)},
-                 {"time_us", time_us},
-                 {"check", nullptr}};
-    if (check) {
-      json["check"] = {{"max_abs_err", check->max_abs_err},
-                       {"max_rel_err", check->max_rel_err},
-                       {"ok", check->ok}};
-    }
-    print_json(json);
-    return;
-  }
-  if (common.quiet && (!check || check->ok)) return;
-  print_text(fmt::format("problem: {}\nkernel: {}\ntime: {} us\n", problem, plan.kernel(),
-                         number(time_us)));
-  if (check) {
-    print_text(fmt::format("check: max_abs_err {:.3g} max_rel_err {:.3g} {}\n", check->max_abs_err,
-                           check->max_rel_err, check->ok ? "ok" : "FAILED"));
-  }
+std::vector<ResultFile> result_files(const RunOptions& o, Pass pass, const RunArgs& args) {
+  const TensorView& out = pass == Pass::kFprop ? args.y : pass == Pass::kDgrad ? args.dx : args.dw;
+  std::vector<ResultFile> files = {{*o.out, out, "--out"}};
+  if (o.out_db) files.push_back({*o.out_db, args.db, "--out-db"});
+  return files;
 }
 
 Result<ConvProblem> problem_for(const RunOptions& o, PartialProblem text, const Arrays& arrays) {
@@ -233,19 +192,17 @@ Result<int> run(const RunOptions& o, const Common& common) {
   if (!operands) return operands.status();
   const Result<double> time_us = execute(*plan, *device, operands->args);
   if (!time_us) return time_us.status();
-  std::optional<CheckReport> check;
+  RunOutcome outcome{.problem = to_text(*problem),
+                     .kernel = std::string(plan->kernel()),
+                     .device = id_text(device->info().id),
+                     .time_us = *time_us};
   if (o.check) {
     const Result<CheckReport> report = convoy::check(*problem, operands->args, *device);
     if (!report) return report.status();
-    check = *report;
+    outcome.check = *report;
   }
   if (interrupted()) return kInterrupted;
-  const bool passed = !check || check->ok;
-  if (passed) {
-    if (Status s = write_results(o, *problem, operands->args); !s.ok()) return s;
-  }
-  print_result(*plan, *device, *time_us, check, common);
-  return passed ? kDone : kCheckFailed;
+  return finish_run(outcome, result_files(o, problem->pass, operands->args), common);
 }
 
 }  // namespace

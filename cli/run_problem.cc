@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <string_view>
 
@@ -19,12 +20,17 @@ struct Axis {
   std::optional<int64_t> size;
 };
 
-// "4x1x3x3", with letters for what nothing says yet.
+// "4x1x3x3", with capitals for what nothing says yet: "NxCx5x5".
 std::string expected_text(const std::vector<Axis>& axes) {
   std::string text;
   for (const Axis& axis : axes) {
     if (!text.empty()) text += 'x';
-    text += axis.size ? fmt::format("{}", *axis.size) : axis.name;
+    if (axis.size) {
+      text += fmt::format("{}", *axis.size);
+    } else {
+      for (const char letter : axis.name)
+        text += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    }
   }
   return text;
 }

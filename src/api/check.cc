@@ -1,13 +1,11 @@
 // Compares a result with the f64 reference, element by element, as the contract bounds it.
 #include <convoy/convoy.h>
 
-#include <atomic>
-#include <cfloat>
-#include <limits>
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
-#include "base/str.h"
+#include "kernel/gpu/judge/judge.h"
 #include "kernel/operand.h"
 #include "kernel/reference/sums.h"
 #include "launch/cpu/parallel.h"
@@ -54,41 +52,15 @@ Wide widen(const TensorView& view) {
   return wide;
 }
 
-// u and the smallest subnormal of a dtype, and where rounding to it turns into Inf.
-struct Precision {
-  double u, tiny, overflow;
-};
-
-Precision precision(DType dtype) {
-  if (dtype == DType::kF16) return {0x1p-11, 0x1p-24, 65520.0};
-  if (dtype == DType::kBf16) return {0x1p-8, 0x1p-133, 0x1.ffp127};
-  return {0x1p-24, 0x1p-149, 0x1.ffffffp127};
-}
-
 class Comparison {
  public:
-  Comparison(const ConvProblem& p, DType result, int64_t products)
-      : u_(precision(result)),
-        factor_(p.activation == Activation::kNone ? 1.0 : 1.5),
-        per_magnitude_(static_cast<double>(products + 2) * 0x1p-24 +
-                       (p.dtype == DType::kTf32 ? 0x1p-10 : 0.0)) {}
+  explicit Comparison(const JudgeRule& rule) : rule_(rule) {}
 
   void add(double y, double ref, double magnitude) {
-    const double bound = factor_ * per_magnitude_ * magnitude + u_.u * std::abs(ref) + u_.tiny;
-    if (std::isnan(ref) || std::isinf(ref)) {
-      if (std::isnan(ref) ? !std::isnan(y) : y != ref) fail();
-      return;
-    }
-    if (!std::isfinite(y)) {
-      // Right where the exact result or a partial sum in f32 leaves the range.
-      const bool overflows = std::abs(ref) + bound >= u_.overflow && y * ref > 0;
-      if (!overflows && magnitude < FLT_MAX) fail();
-      return;
-    }
-    const double error = std::abs(y - ref);
-    if (error > bound) ok_ = false;
-    max_abs_ = std::max(max_abs_, error);
-    if (ref != 0) max_rel_ = std::max(max_rel_, error / std::abs(ref));
+    const Judgement found = judge(rule_, y, ref, magnitude);
+    ok_ = ok_ && found.right;
+    max_abs_ = std::max(max_abs_, found.abs_err);
+    max_rel_ = std::max(max_rel_, found.rel_err);
   }
 
   void merge(CheckReport& report) const {
@@ -98,12 +70,7 @@ class Comparison {
   }
 
  private:
-  void fail() {
-    ok_ = false;
-    max_abs_ = max_rel_ = HUGE_VAL;
-  }
-  Precision u_;
-  double factor_, per_magnitude_;
+  JudgeRule rule_;
   bool ok_ = true;
   double max_abs_ = 0, max_rel_ = 0;
 };
@@ -142,7 +109,7 @@ Result<CheckReport> check(const ConvProblem& p, const RunArgs& args, const Devic
   const auto extents = result_extents(p);
   if (p.pass == Pass::kFprop) {
     compare(
-        {p, p.dtype, gemm_k(p)}, widen(args.y), extents, threads,
+        Comparison(judge_rule(p, p.dtype, gemm_k(p))), widen(args.y), extents, threads,
         [&](const std::array<int64_t, 5>& at) {
           Sum sum = fprop_sum(p, x.operand, w.operand, at);
           if (p.bias != BiasType::kNone) sum.add(bias.values[static_cast<size_t>(at[1])]);
@@ -151,19 +118,21 @@ Result<CheckReport> check(const ConvProblem& p, const RunArgs& args, const Devic
         report);
   } else if (p.pass == Pass::kDgrad) {
     compare(
-        {p, p.dtype, gemm_k(p) / p.cpg() * p.kpg()}, widen(args.dx), extents, threads,
+        Comparison(judge_rule(p, p.dtype, gemm_k(p) / p.cpg() * p.kpg())), widen(args.dx), extents,
+        threads,
         [&](const std::array<int64_t, 5>& at) { return dgrad_sum(p, dy.operand, w.operand, at); },
         report);
   } else {
     if (!args.dw.empty()) {
       compare(
-          {p, p.dtype, output_count(p)}, widen(args.dw), extents, threads,
+          Comparison(judge_rule(p, p.dtype, output_count(p))), widen(args.dw), extents, threads,
           [&](const std::array<int64_t, 5>& at) { return wgrad_sum(p, x.operand, dy.operand, at); },
           report);
     }
     if (!args.db.empty()) {
       compare(
-          {p, bias_dtype(p), output_count(p)}, widen(args.db), {p.K, 1, 1, 1, 1}, threads,
+          Comparison(judge_rule(p, bias_dtype(p), output_count(p))), widen(args.db),
+          {p.K, 1, 1, 1, 1}, threads,
           [&](const std::array<int64_t, 5>& at) { return db_sum(p, dy.operand, at[0]); }, report);
     }
   }

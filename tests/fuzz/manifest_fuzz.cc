@@ -1,8 +1,8 @@
 // Any bytes as one file of the manifest end in a manifest or in faults with their lines.
-#include <convoy/convoy.h>
-
 #include <cstdint>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "manifest/embedded.h"
 

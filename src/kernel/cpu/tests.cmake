@@ -10,9 +10,11 @@ target_include_directories(convoy_cpu_kernel_test PRIVATE ${PROJECT_SOURCE_DIR}/
 target_link_libraries(convoy_cpu_kernel_test PRIVATE convoy convoy_flags GTest::gtest_main)
 add_test(NAME cpu_kernel COMMAND convoy_cpu_kernel_test)
 
-add_executable(convoy_simd_test
-  ${cpu}/simd/simd_test.cc ${cpu}/simd/simd_checks_baseline.cc ${cpu}/simd/simd_checks_avx2.cc
-  ${cpu}/simd/simd_checks_avx512.cc)
+add_executable(convoy_simd_test ${cpu}/simd/simd_test.cc ${cpu}/simd/simd_checks_baseline.cc)
+if(CONVOY_X86_64)
+  target_sources(convoy_simd_test PRIVATE ${cpu}/simd/simd_checks_avx2.cc
+                 ${cpu}/simd/simd_checks_avx512.cc)
+endif()
 set_source_files_properties(${cpu}/simd/simd_checks_avx2.cc PROPERTIES COMPILE_OPTIONS
                             "-march=x86-64-v3")
 set_source_files_properties(${cpu}/simd/simd_checks_avx512.cc PROPERTIES COMPILE_OPTIONS

@@ -5,6 +5,14 @@
 
 namespace convoy {
 
+// The copy of a function that a tier runs; the two wide ones are built on x86-64 only.
+#if defined(__x86_64__)
+#define CONVOY_PICK_TIER(isa, function) \
+  ::convoy::pick_tier(isa, function##_baseline, function##_avx2, function##_avx512)
+#else
+#define CONVOY_PICK_TIER(isa, function) function##_baseline
+#endif
+
 template <class Value>
 Value pick_tier(Isa isa, Value baseline, [[maybe_unused]] Value avx2,
                 [[maybe_unused]] Value avx512) {

@@ -141,7 +141,7 @@ Result<Launchable> bind(const ConvProblem& p, const Config& config, const Device
   const DeviceInfo& info = device.info();
   State state = {.problem = p, .lanes = tier_lanes(info.isa)};
   state.threads = worthwhile_threads(compute_us(p, config, info), info.threads);
-  state.tile = pick_tier(info.isa, broadcast_baseline, broadcast_avx2, broadcast_avx512);
+  state.tile = CONVOY_PICK_TIER(info.isa, broadcast);
   state.args.vectors = config.values[0];
   state.args.columns = config.values[1];
   const int64_t width = state.args.vectors * state.lanes;

@@ -132,8 +132,7 @@ Result<Launchable> bind(const ConvProblem& p, const Config& config, const Device
   const DeviceInfo& info = device.info();
   State state = {.problem = p, .lanes = tier_lanes(info.isa)};
   state.threads = worthwhile_threads(compute_us(p, config, info), info.threads);
-  state.tile =
-      pick_tier(info.isa, channel_lanes_baseline, channel_lanes_avx2, channel_lanes_avx512);
+  state.tile = CONVOY_PICK_TIER(info.isa, channel_lanes);
   LanePattern& pattern = state.args.pattern;
   pattern = lane_pattern(p, state.lanes);
   state.args.chunk = chunk_blocks(p, pattern);

@@ -72,7 +72,7 @@ Result<Launchable> bind(const ConvProblem& p, const Config&, const Device& devic
   State state{.problem = p,
               .threads = worthwhile_threads(one, info.threads),
               .item_us = one / static_cast<double>(std::max<int64_t>(item_count(p), 1)),
-              .task = pick_tier(info.isa, general_baseline, general_avx2, general_avx512)};
+              .task = CONVOY_PICK_TIER(info.isa, general)};
   return Launchable{.state = std::make_shared<State>(std::move(state)), .run = run};
 }
 

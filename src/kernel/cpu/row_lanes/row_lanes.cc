@@ -119,7 +119,7 @@ Result<Launchable> bind(const ConvProblem& p, const Config&, const Device& devic
               .threads = worthwhile_threads(one, info.threads),
               .lanes = tier_lanes(info.isa),
               .work_us = one,
-              .task = pick_tier(info.isa, row_lanes_baseline, row_lanes_avx2, row_lanes_avx512)};
+              .task = CONVOY_PICK_TIER(info.isa, row_lanes)};
   Launchable launchable{
       .state = std::make_shared<State>(std::move(state)), .views = Views::kUnitInner, .run = run};
   if (size_of(p.dtype) == 2) {

@@ -38,9 +38,12 @@
 //       ..)
 //
 //   fused_multiply_add(a, b, c)   a*b+c rounded once; f32 or f64
-//   exponential(v) complementary_error_function(v)    f32, within 4 ulp
+//   exponential(v) complementary_error_function(v)    f32 or f64, within 4 ulp
 //   f16_to_f32(u16) f32_to_f16x2(lo, hi) f32_to_bf16x2(lo, hi) f32_to_tf32(v)   to nearest even
+//   f64_bits(v)               the u64 of the same bits
 //   is_nan(v)
+//
+//   atomic_max(p, v) atomic_min(p, v) atomic_add(p, v)      on a u64 of global memory
 
 #if defined(__CUDACC_RTC__)
 #include "kernel/gpu/device/lang_cuda.h"

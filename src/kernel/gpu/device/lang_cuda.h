@@ -160,9 +160,15 @@ struct F16;
 struct Bf16;
 struct Tf32;
 
+// NVRTC lacks the builtin.
+template <class A, class B>
+inline constexpr bool kIsSame = false;
+template <class A>
+inline constexpr bool kIsSame<A, A> = true;
+
 template <class Element, int kDepth, int kA, int kB>
 CONVOY_DEVICE void multiply_add(float (&d)[4], const u32 (&a)[kA], const u32 (&b)[kB]) {
-  if constexpr (__is_same(Element, Tf32)) {
+  if constexpr (kIsSame<Element, Tf32>) {
     static_assert(kDepth == 8 && kA == 4 && kB == 2);
     asm volatile(
         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
@@ -171,14 +177,14 @@ CONVOY_DEVICE void multiply_add(float (&d)[4], const u32 (&a)[kA], const u32 (&b
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   } else if constexpr (kDepth == 16) {
     static_assert(kA == 4 && kB == 2);
-    if constexpr (__is_same(Element, F16)) {
+    if constexpr (kIsSame<Element, F16>) {
       CONVOY_MMA_K16("f16");
     } else {
       CONVOY_MMA_K16("bf16");
     }
   } else {
     static_assert(kDepth == 8 && kA == 2 && kB == 1);
-    if constexpr (__is_same(Element, F16)) {
+    if constexpr (kIsSame<Element, F16>) {
       CONVOY_MMA_K8("f16");
     } else {
       CONVOY_MMA_K8("bf16");
@@ -199,6 +205,12 @@ CONVOY_DEVICE float exponential(float v) {
 }
 CONVOY_DEVICE float complementary_error_function(float v) {
   return erfcf(v);
+}
+CONVOY_DEVICE double exponential(double v) {
+  return exp(v);
+}
+CONVOY_DEVICE double complementary_error_function(double v) {
+  return erfc(v);
 }
 
 CONVOY_DEVICE float f16_to_f32(u16 bits) {
@@ -228,8 +240,21 @@ CONVOY_DEVICE u32 f32_bits(float v) {
 CONVOY_DEVICE float f32_from_bits(u32 bits) {
   return __uint_as_float(bits);
 }
+CONVOY_DEVICE u64 f64_bits(double v) {
+  return static_cast<u64>(__double_as_longlong(v));
+}
 CONVOY_DEVICE bool is_nan(float v) {
   return v != v;
+}
+
+CONVOY_DEVICE void atomic_max(u64* p, u64 v) {
+  atomicMax(p, v);
+}
+CONVOY_DEVICE void atomic_min(u64* p, u64 v) {
+  atomicMin(p, v);
+}
+CONVOY_DEVICE void atomic_add(u64* p, u64 v) {
+  atomicAdd(p, v);
 }
 
 }  // namespace convoy

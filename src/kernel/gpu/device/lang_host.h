@@ -154,6 +154,11 @@ inline float f32_from_bits(u32 bits) {
 inline u32 f32_to_tf32(float v) {
   return std::isfinite(v) ? (f32_bits(v) + 0x1000U) & ~0x1FFFU : f32_bits(v);
 }
+inline u64 f64_bits(double v) {
+  u64 bits;
+  std::memcpy(&bits, &v, 8);
+  return bits;
+}
 inline bool is_nan(float v) {
   return v != v;
 }
@@ -168,6 +173,23 @@ inline float exponential(float v) {
 }
 inline float complementary_error_function(float v) {
   return std::erfc(v);
+}
+inline double exponential(double v) {
+  return std::exp(v);
+}
+inline double complementary_error_function(double v) {
+  return std::erfc(v);
+}
+
+// A block's threads take turns, and blocks follow one another.
+inline void atomic_max(u64* p, u64 v) {
+  if (v > *p) *p = v;
+}
+inline void atomic_min(u64* p, u64 v) {
+  if (v < *p) *p = v;
+}
+inline void atomic_add(u64* p, u64 v) {
+  *p += v;
 }
 
 struct F16;
