@@ -77,8 +77,10 @@ Status not_found(const JitOptions& options) {
                            "); name libnvrtc.so or its folder"));
   }
   return unavailable(
-      "jit: libnvrtc.so.13 is not in CUDA_HOME, the system's libraries, /usr/local/cuda or Python's "
-      "packages; install CUDA 13.0 or `pip install nvidia-cuda-nvrtc==13.0.*`, or set CONVOY_NVRTC");
+      "jit: libnvrtc.so.13 is not in CUDA_HOME, the system's libraries, /usr/local/cuda or "
+      "Python's "
+      "packages; install CUDA 13.0 or `pip install nvidia-cuda-nvrtc==13.0.*`, or set "
+      "CONVOY_NVRTC");
 }
 
 template <class Function>
@@ -119,14 +121,17 @@ Result<Nvrtc> load(const JitOptions& options) {
 
 }  // namespace
 
-// The first search that succeeds lasts as long as the process; one that fails is made again.
+// A search that succeeds is not made again while the same library is asked for.
 Result<Nvrtc> load_nvrtc(const JitOptions& options) {
   static std::mutex mutex;
   static std::optional<Nvrtc> loaded;
+  static std::string asked;
   const std::lock_guard lock(mutex);
-  if (loaded && (options.nvrtc.empty() || options.nvrtc == loaded->path)) return *loaded;
+  if (loaded && options.nvrtc == asked) return *loaded;
   Result<Nvrtc> found = load(options);
-  if (found && !loaded) loaded = *found;
+  if (!found) return found;
+  loaded = *found;
+  asked = options.nvrtc;
   return found;
 }
 

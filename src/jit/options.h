@@ -8,10 +8,10 @@
 namespace convoy {
 
 struct JitOptions {
-  std::string nvrtc;                   // a library or its folder; empty: search
-  std::vector<std::string> toolkits;   // folders whose lib64 may hold it: CUDA_HOME, CUDA_PATH
-  std::vector<std::string> pythons;    // prefixes of Python installations: $VIRTUAL_ENV, ...
-  std::string cache_folder;            // empty: no disk cache
+  std::string nvrtc;                  // a library or its folder; empty: search
+  std::vector<std::string> toolkits;  // folders whose lib64 may hold it: CUDA_HOME, CUDA_PATH
+  std::vector<std::string> pythons;   // prefixes of Python installations: $VIRTUAL_ENV, ...
+  std::string cache_folder;           // empty: no disk cache
   int64_t cache_bytes = int64_t{256} << 20;
 };
 
