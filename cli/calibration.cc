@@ -1,13 +1,12 @@
 // Reads and writes calibration files; what it cannot trust it ignores.
 #include "calibration.h"
 
+#include <convoy/convoy.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 #include "files.h"
@@ -21,22 +20,10 @@ constexpr int kSchema = 1;
 constexpr int64_t kMaxFileBytes = 64 << 10;
 constexpr std::string_view kPrefix = "calibration-", kSuffix = ".json";
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 // Empty where the environment names no place.
 fs::path folder() {
-  if (const std::string dir = variable("CONVOY_CACHE_DIR"); !dir.empty()) return dir;
-  // A relative XDG path is to be ignored (XDG Base Directory Specification 0.8).
-  if (const std::string xdg = variable("XDG_CACHE_HOME"); xdg.starts_with('/')) {
-    return fs::path(xdg) / "convoy";
-  }
-  if (const std::string home = variable("HOME"); !home.empty()) {
-    return fs::path(home) / ".cache" / "convoy";
-  }
-  return {};
+  const Result<CacheSettings> settings = cache_settings();
+  return settings ? fs::path(settings->folder) : fs::path();
 }
 
 std::string key_of(const DeviceInfo& device) {
@@ -164,19 +151,6 @@ void make_room(int64_t bytes, const fs::path& kept, int64_t bound) {
 
 }  // namespace
 
-Result<int64_t> cache_limit_bytes() {
-  const std::string text = variable("CONVOY_CACHE_BYTES");
-  if (text.empty()) return int64_t{256} << 20;
-  int64_t bytes = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (error != std::errc() || end != text.data() + text.size() || bytes < 0) {
-    return invalid(fmt::format(
-        "environment: CONVOY_CACHE_BYTES='{}' must be an integer from 0 below 2^63; unset it",
-        text));
-  }
-  return bytes;
-}
-
 std::optional<Ceilings> load_calibration(const DeviceInfo& device) {
   if (folder().empty()) return std::nullopt;
   const std::optional<Json> json = document_of(file_of(device));
@@ -190,16 +164,17 @@ Status store_calibration(const DeviceInfo& device, const Ceilings& ceilings) {
                      {"arch", device.arch},
                      {"ceilings", ceilings_json(ceilings)}};
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  const Result<int64_t> bound = cache_limit_bytes();
-  if (!bound) return bound.status();
+  const Result<CacheSettings> settings = cache_settings();
+  if (!settings) return settings.status();
   const auto bytes = static_cast<int64_t>(text.size());
-  if (bytes > *bound) {
+  const int64_t bound = settings->limit_bytes;
+  if (bytes > bound) {
     return invalid(fmt::format(
-        "cache: an entry of {} bytes exceeds CONVOY_CACHE_BYTES={}; raise it", bytes, *bound));
+        "cache: an entry of {} bytes exceeds CONVOY_CACHE_BYTES={}; raise it", bytes, bound));
   }
   if (Status s = make_folder(); !s.ok()) return s;
   const fs::path path = file_of(device);
-  make_room(bytes, path, *bound);
+  make_room(bytes, path, bound);
   return write_file(path.string(), text, "cache");
 }
 

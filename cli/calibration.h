@@ -11,9 +11,6 @@
 
 namespace convoy::cli {
 
-// CONVOY_CACHE_BYTES, 256 MiB by default.
-Result<int64_t> cache_limit_bytes();
-
 // Nothing where no file of this user, schema and device is there and whole.
 std::optional<Ceilings> load_calibration(const DeviceInfo& device);
 // Replaces the file; the oldest others go where the cache would exceed its limit.

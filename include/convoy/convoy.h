@@ -24,6 +24,22 @@ Result<Device> device(std::string_view name = "cpu");
 // The CPU and what GPUs there are.
 std::vector<Device> devices();
 
+// Where this process keeps calibrations and compiled kernels, and how much: CONVOY_CACHE_DIR (else
+// $XDG_CACHE_HOME/convoy, ~/.cache/convoy; empty: nowhere) and CONVOY_CACHE_BYTES (256 MiB).
+struct CacheSettings {
+  std::string folder;
+  int64_t limit_bytes = 0;
+};
+Result<CacheSettings> cache_settings();
+
+// Kernels compiled for GPUs that are on disk, least recently used first.
+struct CachedKernel {
+  std::string key, kernel, arch;
+  int64_t bytes = 0;
+};
+std::vector<CachedKernel> cached_kernels();
+Status clear_cached_kernels();
+
 // Owned memory and the view of it.
 struct Tensor {
   Buffer buffer;
