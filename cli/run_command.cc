@@ -18,8 +18,8 @@ namespace {
 using Path = std::optional<std::string>;
 
 struct RunOptions {
-  std::string problem;
-  Path x, w, bias, dy, out, out_db;
+  std::string problem, out;
+  Path x, w, bias, dy, out_db;
   bool check = false;
 };
 
@@ -36,7 +36,7 @@ std::optional<std::string> option_fault(const RunOptions& o, Pass pass) {
   for (const Rule& rule :
        {Rule{"--x", &o.x, !dgrad, !dgrad}, Rule{"--w", &o.w, !wgrad, !wgrad},
         Rule{"--dy", &o.dy, !fprop, !fprop}, Rule{"--bias", &o.bias, false, !wgrad},
-        Rule{"--out", &o.out, true, true}, Rule{"--out-db", &o.out_db, false, wgrad}}) {
+        Rule{"--out-db", &o.out_db, false, wgrad}}) {
     if (rule.needed && !*rule.path) {
       return fmt::format("run: {} needs {}; add {} FILE.npy", name(pass), rule.option, rule.option);
     }
@@ -152,7 +152,7 @@ Result<double> execute(const Plan& plan, const Device& device, RunArgs& args) {
 
 std::vector<ResultFile> result_files(const RunOptions& o, Pass pass, const RunArgs& args) {
   const TensorView& out = pass == Pass::kFprop ? args.y : pass == Pass::kDgrad ? args.dx : args.dw;
-  std::vector<ResultFile> files = {{*o.out, out, "--out"}};
+  std::vector<ResultFile> files = {{o.out, out, "--out"}};
   if (o.out_db) files.push_back({*o.out_db, args.db, "--out-db"});
   return files;
 }
@@ -164,7 +164,7 @@ Result<ConvProblem> problem_for(const RunOptions& o, PartialProblem text, const 
     return invalid("run: the text says bias but no array is named; add --bias FILE.npy");
   }
   const bool biased = text.fields.pass == Pass::kFprop;
-  return problem_of_arrays(std::move(text),
+  return problem_of_arrays(text,
                            {.x = arrays.x.header.shape,
                             .w = arrays.w.header.shape,
                             .dy = arrays.dy.header.shape,
@@ -175,9 +175,8 @@ Result<int> run(const RunOptions& o, const Common& common) {
   const Result<PartialProblem> text = parse_partial(o.problem);
   if (!text) return text.status();
   if (const auto fault = option_fault(o, text->fields.pass)) return usage_error(common, *fault);
-  if (o.out_db && *o.out_db == *o.out) {
-    return invalid(
-        fmt::format("run: --out-db '{}' must differ from --out; name two files", *o.out));
+  if (o.out_db && *o.out_db == o.out) {
+    return invalid(fmt::format("run: --out-db '{}' must differ from --out; name two files", o.out));
   }
   const Result<Device> device = open_device_uncalibrated(common);
   if (!device) return device.status();
