@@ -95,7 +95,7 @@ void add_cache(CLI::App& app, Common& common, Action& action) {
     auto suite = std::make_shared<std::string>();
     if (verb.run == warm) sub->add_option("--suite", *suite, "A suite of workloads");
     sub->callback([run = verb.run, suite, &common, &action] {
-      action = [run, &common] { return run(common, *suite); };
+      action = [run, suite, &common] { return run(common, *suite); };
     });
   }
 }

@@ -12,7 +12,7 @@ namespace convoy {
 namespace {
 
 constexpr const char* kName = "cuda_general_fprop";
-constexpr int kBlocksPerMultiprocessor = 8;
+constexpr int kBlocksPerMultiprocessor = 4;
 // Multiply-adds a clock of one multiprocessor: two loads and their addresses for each.
 constexpr double kMultiplyAddsPerClock = 4;
 
