@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;
 constexpr int64_t kMaxFileBytes = 64 << 10;
 constexpr std::string_view kPrefix = "calibration-", kSuffix = ".json";
 
@@ -27,6 +27,10 @@ fs::path folder() {
 }
 
 std::string key_of(const DeviceInfo& device) {
+  if (device.id.backend != Backend::kCpu) {
+    return fmt::format("{} / {} / {} multiprocessors", device.name, device.arch,
+                       device.multiprocessors);
+  }
   return fmt::format("{} / {} / {} threads", device.name, name(device.isa), device.threads);
 }
 
@@ -73,10 +77,15 @@ std::optional<Ceilings> ceilings_from(const Json& json) {
   }
   const auto streaming = rate(json, "copy_streaming_gbs", 0), fma = rate(json, "fma_gflops", 1e-6);
   const auto matrix = rate(json, "matrix_gflops", 0), join = rate(json, "fork_join_us", 0);
-  if (c.copy.empty() || !streaming || !fma || !matrix || !join) return std::nullopt;
+  const auto f16 = rate(json, "matrix_f16_gflops", 0), tf32 = rate(json, "matrix_tf32_gflops", 0);
+  if (c.copy.empty() || !streaming || !fma || !matrix || !f16 || !tf32 || !join) {
+    return std::nullopt;
+  }
   c.copy_streaming_gbs = *streaming;
   c.fma_gflops = *fma;
   c.matrix_gflops = *matrix;
+  c.matrix_f16_gflops = *f16;
+  c.matrix_tf32_gflops = *tf32;
   c.fork_join_us = *join;
   return c;
 }
@@ -211,6 +220,8 @@ Json ceilings_json(const Ceilings& ceilings) {
           {"copy_streaming_gbs", ceilings.copy_streaming_gbs},
           {"fma_gflops", ceilings.fma_gflops},
           {"matrix_gflops", ceilings.matrix_gflops},
+          {"matrix_f16_gflops", ceilings.matrix_f16_gflops},
+          {"matrix_tf32_gflops", ceilings.matrix_tf32_gflops},
           {"fork_join_us", ceilings.fork_join_us}};
 }
 

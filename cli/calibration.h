@@ -1,4 +1,5 @@
-// The cache of measured ceilings: one JSON file per CPU model, instruction tier and thread count.
+// The cache of measured ceilings: one JSON file per CPU model, instruction tier and thread count,
+// or GPU.
 #pragma once
 
 #include <convoy/device.h>

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstring>
 #include <optional>
 
 #include "command.h"
+#include "device_memory.h"
 #include "npy.h"
 #include "output.h"
 #include "report.h"
@@ -78,9 +78,10 @@ struct Operands {
 Status add_input(const Device& device, const ConvProblem& p, DType dtype, NpyArray array,
                  TensorView& view, Operands& operands) {
   if (array.header.shape.empty()) return {};
-  Result<Tensor> tensor = allocate(device, dtype, array.header.shape, p.layout);
+  Result<Tensor> tensor =
+      allocate_filled(device, dtype, array.header.shape, p.layout,
+                      [&](const TensorView& host) { decode_npy(array.header, array.data, host); });
   if (!tensor) return tensor.status();
-  decode_npy(array.header, array.data, tensor->view);
   view = tensor->view;
   operands.tensors.push_back(*std::move(tensor));
   return {};
@@ -98,9 +99,8 @@ Status add_output(const Device& device, const ConvProblem& p, DType dtype, const
                     "a smaller problem",
                     shape_text(shape.span()), device.info().memory_bytes));
   }
-  Result<Tensor> tensor = allocate(device, dtype, shape.span(), p.layout);
+  Result<Tensor> tensor = allocate_poisoned(device, dtype, shape.span(), p.layout);
   if (!tensor) return tensor.status();
-  std::memset(tensor->buffer.data(), 0xff, tensor->buffer.bytes());  // NaN in every dtype
   view = tensor->view;
   operands.tensors.push_back(*std::move(tensor));
   return {};
@@ -143,6 +143,7 @@ Result<double> execute(const Plan& plan, const Device& device, RunArgs& args) {
   for (int i = 0; i < 2; ++i) {
     const auto start = std::chrono::steady_clock::now();
     if (Status s = plan.run(args); !s.ok()) return s;
+    if (Status s = synchronize(device); !s.ok()) return s;
     elapsed = std::chrono::steady_clock::now() - start;
   }
   args.workspace = nullptr;
@@ -150,10 +151,11 @@ Result<double> execute(const Plan& plan, const Device& device, RunArgs& args) {
   return elapsed.count();
 }
 
-std::vector<ResultFile> result_files(const RunOptions& o, Pass pass, const RunArgs& args) {
-  const TensorView& out = pass == Pass::kFprop ? args.y : pass == Pass::kDgrad ? args.dx : args.dw;
+// Of results in host memory.
+std::vector<ResultFile> result_files(const RunOptions& o, const TensorView& out,
+                                     const TensorView& db) {
   std::vector<ResultFile> files = {{o.out, out, "--out"}};
-  if (o.out_db) files.push_back({*o.out_db, args.db, "--out-db"});
+  if (o.out_db) files.push_back({*o.out_db, db, "--out-db"});
   return files;
 }
 
@@ -201,7 +203,15 @@ Result<int> run(const RunOptions& o, const Common& common) {
     outcome.check = *report;
   }
   if (interrupted()) return kInterrupted;
-  return finish_run(outcome, result_files(o, problem->pass, operands->args), common);
+  const RunArgs& args = operands->args;
+  const Pass pass = problem->pass;
+  const Result<HostTensor> out = to_host(pass == Pass::kFprop   ? args.y
+                                         : pass == Pass::kDgrad ? args.dx
+                                                                : args.dw);
+  if (!out) return out.status();
+  const Result<HostTensor> db = to_host(args.db);
+  if (!db) return db.status();
+  return finish_run(outcome, result_files(o, out->view, db->view), common);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ static_assert(static_cast<int>(Verdict::kDeclined) == CONVOY_DECLINED);
 static_assert(kMaxRank == CONVOY_MAX_RANK);
 
 // An absent tensor is an empty view.
-Status view_of(const char* name, const convoy_tensor* from, TensorView& to) {
+Status view_of(const char* name, const convoy_tensor* from, const Device& device, TensorView& to) {
   if (from == nullptr) return {};
   if (Status s = check_size("convoy_tensor", from->struct_size, sizeof *from); !s.ok()) return s;
   if (from->dtype < CONVOY_F32 || from->dtype > CONVOY_BF16) {
@@ -28,6 +28,7 @@ Status view_of(const char* name, const convoy_tensor* from, TensorView& to) {
                        "; pass null where there is no tensor"));
   }
   to.data = from->data;
+  to.device = device.info().id;
   to.dtype = static_cast<DType>(from->dtype);
   to.rank = from->rank;
   std::copy_n(from->sizes, from->rank, to.sizes.begin());
@@ -47,10 +48,11 @@ Status run(const convoy_plan& plan, const convoy_run_args& from) {
                   {"dy", from.dy, &args.dy},       {"dx", from.dx, &args.dx},
                   {"dw", from.dw, &args.dw},       {"db", from.db, &args.db}};
   for (const auto& operand : operands) {
-    if (Status s = view_of(operand.name, operand.from, *operand.to); !s.ok()) return s;
+    if (Status s = view_of(operand.name, operand.from, plan.device, *operand.to); !s.ok()) return s;
   }
   if (from.packed != nullptr) args.packed = &from.packed->weights;
-  return plan.plan.run(args);
+  if (Status s = plan.plan.run(args); !s.ok()) return s;
+  return synchronize(plan.device);
 }
 
 // Calls use(*plan); `has_out`: the caller gave a place for the answer.
@@ -88,7 +90,7 @@ Status create_plan(const char* text, const Device& device, const convoy_plan_opt
   if (!problem) return problem.status();
   const Result<Plan> made = plan(*problem, device, options);
   if (!made) return made.status();
-  *out = std::make_unique<convoy_plan>(convoy_plan{*made, to_text(*problem)}).release();
+  *out = std::make_unique<convoy_plan>(convoy_plan{*made, to_text(*problem), device}).release();
   return {};
 }
 
@@ -185,7 +187,7 @@ convoy_status convoy_plan_pack_weights(const convoy_plan* plan, const convoy_ten
   return with_plan(function, plan, packed != nullptr, [&](const convoy_plan& p) -> Status {
     if (Status s = not_null(function, "w", w != nullptr); !s.ok()) return s;
     TensorView view;
-    if (Status s = view_of("w", w, view); !s.ok()) return s;
+    if (Status s = view_of("w", w, p.device, view); !s.ok()) return s;
     Result<PackedWeights> weights = p.plan.pack_weights(view);
     if (!weights) return weights.status();
     *packed = std::make_unique<convoy_packed>(convoy_packed{*std::move(weights)}).release();

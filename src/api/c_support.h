@@ -15,6 +15,7 @@ struct convoy_device {
 struct convoy_plan {
   convoy::Plan plan;
   std::string problem;
+  convoy::Device device;
 };
 struct convoy_packed {
   convoy::PackedWeights weights;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "api/host_copy.h"
 #include "kernel/gpu/judge/judge.h"
 #include "kernel/operand.h"
 #include "kernel/reference/sums.h"
@@ -100,10 +101,8 @@ int64_t output_count(const ConvProblem& p) {
   return p.N * out_extent(p, 0) * out_extent(p, 1) * out_extent(p, 2);
 }
 
-}  // namespace
-
-Result<CheckReport> check(const ConvProblem& p, const RunArgs& args, const Device& device) {
-  const int threads = device.info().threads;
+// `args` lie in host memory.
+CheckReport check_on_host(const ConvProblem& p, const RunArgs& args, int threads) {
   CheckReport report{.ok = true};
   const Wide x = widen(args.x), w = widen(args.w), bias = widen(args.bias), dy = widen(args.dy);
   const auto extents = result_extents(p);
@@ -137,6 +136,24 @@ Result<CheckReport> check(const ConvProblem& p, const RunArgs& args, const Devic
     }
   }
   return report;
+}
+
+}  // namespace
+
+Result<CheckReport> check(const ConvProblem& p, const RunArgs& args, const Device& device) {
+  const Result<Device> judge =
+      device.info().id.backend == Backend::kCpu ? device : convoy::device("cpu");
+  if (!judge) return judge.status();
+  RunArgs host = args;
+  std::vector<HostCopy> copies;
+  for (TensorView* view :
+       {&host.x, &host.w, &host.bias, &host.y, &host.dy, &host.dx, &host.dw, &host.db}) {
+    Result<HostCopy> copy = to_host(*view);
+    if (!copy) return copy.status();
+    *view = copy->view;
+    copies.push_back(*std::move(copy));
+  }
+  return check_on_host(p, host, judge->info().threads);
 }
 
 }  // namespace convoy
