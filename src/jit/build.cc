@@ -44,7 +44,7 @@ class Builder {
     if (!nvrtc) return nvrtc.status();
     const std::string& arch = device.info().arch;
     const std::string key =
-        key_of({source, device_texts(), arch, compile_options(arch), nvrtc->major, nvrtc->minor});
+        key_of({source, device_texts(), arch, compile_options(source, arch), nvrtc->major, nvrtc->minor});
     std::promise<Result<Module>> promise;
     if (std::optional<Shared> known = find_or_claim({device.info().id.index, key}, promise)) {
       return known->get();
