@@ -59,6 +59,9 @@ BlockDiagonalArgs block_diagonal_args(const ConvProblem& p, const BlockDiagonalC
   args.units = static_cast<u32>(p.N * out_extent(p, 0) * walk.phases * strips);
   args.segment = static_cast<i32>(choice.segment);
   args.row_step = static_cast<i32>(walk.step);
+  const int64_t element = static_cast<int64_t>(size_of(p.dtype));
+  args.x_row_bytes = walk.step * args.sizes.x_stride[3] * element;
+  args.y_row_bytes = walk.phases * args.sizes.y_stride[3] * element;
   return args;
 }
 

@@ -26,6 +26,7 @@ struct BlockDiagonalConfig {
 struct BlockDiagonalArgs : ConvArgs {
   u32 channel_blocks, column_blocks, strips, phases, units;
   i32 segment, row_step;
+  i64 x_row_bytes, y_row_bytes;  // between neighbouring rows of a unit
 };
 
 }  // namespace convoy
