@@ -18,8 +18,10 @@ struct BlockDiagonalChoice {
 // Fills what the problem fixes of a configuration; the tiling is left alone.
 void describe(const ConvProblem& p, BlockDiagonalConfig& config);
 
-// Registers that the sums, weights and fragments of a thread take, without addresses.
+// Registers of a thread: the least limit to compile with that spills nothing, 0 where none does.
 int block_diagonal_registers(const BlockDiagonalConfig& config);
+// Blocks that a multiprocessor holds at that many registers.
+int block_diagonal_residents(const BlockDiagonalConfig& config);
 
 BlockDiagonalArgs block_diagonal_args(const ConvProblem& p, const BlockDiagonalChoice& choice,
                                       const RunArgs& operands);

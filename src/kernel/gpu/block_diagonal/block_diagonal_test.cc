@@ -123,14 +123,17 @@ ConvProblem draw_problem(Random& r) {
   return p;
 }
 
+// `draws` problems that the configuration serves, of which most are small enough to judge.
 template <BlockDiagonalConfig kC>
 void judge(uint64_t seed, int draws) {
   Random r(seed);
+  int judged = 0;
   for (int i = 0; i < draws; ++i) {
     Question q{.problem = draw_problem<kC>(r), .seed = r.next()};
-    if (!validate(q.problem).ok() || flops(q.problem) > 1 << 21) continue;
+    if (!validate(q.problem).ok() || flops(q.problem) > 1 << 19) continue;
     q.data = r.chance(0.3) ? Data::kReals : Data::kIntegers;
     q.non_finite = r.chance(0.3);
+    ++judged;
     BlockDiagonalConfig described = kC;
     describe(q.problem, described);
     ASSERT_EQ(spell(described), spell(kC)) << to_text(q.problem);
@@ -144,22 +147,61 @@ void judge(uint64_t seed, int draws) {
     ASSERT_EQ(fault, "") << to_text(q.problem) << " segment " << choice.segment << " draw " << i
                          << " of " << spell(kC);
   }
+  EXPECT_GT(judged, draws / 3) << spell(kC);
 }
 
 using C = BlockDiagonalConfig;
 constexpr EpilogueKind kBiasRelu = {BiasKind::kElement, Act::kRelu};
 
 TEST(GpuBlockDiagonal, Depthwise) {
-  judge<C{.q_warps = 2}>(1, 30);
+  judge<C{.q_warps = 2}>(1, 12);
+  judge<C{.elem = Elem::kBf16, .epilogue = kBiasRelu, .k_warps = 1, .q_warps = 1}>(2, 25);
+  judge<C{.row_stride = 2, .column_stride = 2, .k_warps = 1, .q_warps = 1, .stages = 3}>(3, 20);
 }
-TEST(GpuBlockDiagonal, DepthwiseBf16Bias) {
-  judge<C{.elem = Elem::kBf16, .epilogue = kBiasRelu, .k_warps = 1, .q_warps = 1}>(2, 60);
+TEST(GpuBlockDiagonal, Multipliers) {
+  judge<C{.cpg = 1, .kpg = 2, .k_warps = 1, .q_warps = 1}>(4, 15);
+  judge<C{.cpg = 2, .kpg = 1, .tiles = 2, .k_warps = 2, .q_warps = 1}>(5, 15);
+  judge<C{.cpg = 8, .kpg = 32, .k_warps = 1, .q_warps = 1}>(6, 15);
 }
-TEST(GpuBlockDiagonal, Groups4) {
-  judge<C{.cpg = 4, .kpg = 4, .k_warps = 3, .q_warps = 1, .stages = 3}>(3, 40);
+TEST(GpuBlockDiagonal, NarrowGroups) {
+  judge<C{.cpg = 4, .kpg = 4, .k_warps = 3, .q_warps = 1, .stages = 3}>(7, 15);
+  judge<C{.cpg = 8, .kpg = 8, .q_warps = 1, .streams = 2}>(8, 15);
+  judge<C{.cpg = 2, .kpg = 2, .k_warps = 1, .q_warps = 1, .streams = 4, .stages = 2}>(9, 15);
 }
-TEST(GpuBlockDiagonal, Groups8Streams2) {
-  judge<C{.cpg = 8, .kpg = 8, .k_warps = 2, .q_warps = 1, .streams = 2}>(4, 40);
+TEST(GpuBlockDiagonal, WiderGroups) {
+  judge<C{.cpg = 16, .kpg = 16, .k_warps = 1, .q_warps = 1}>(10, 15);
+  judge<C{
+      .epilogue = {BiasKind::kF32, Act::kGelu}, .cpg = 16, .kpg = 16, .tiles = 2, .q_warps = 1}>(
+      11, 15);
+  judge<C{.elem = Elem::kBf16, .cpg = 32, .kpg = 32, .tiles = 2, .q_warps = 1}>(12, 15);
+}
+TEST(GpuBlockDiagonal, GroupsThatShareChunks) {
+  judge<C{.cpg = 3, .kpg = 3, .tiles = 2, .q_warps = 1}>(13, 15);
+  judge<C{.epilogue = kBiasRelu, .cpg = 12, .kpg = 12, .k_warps = 1, .q_warps = 1}>(14, 15);
+  judge<C{.cpg = 24, .kpg = 24, .tiles = 2, .k_warps = 3, .q_warps = 1}>(15, 15);
+  judge<C{.cpg = 5, .kpg = 10, .tiles = 2, .k_warps = 1, .q_warps = 1}>(16, 15);
+}
+TEST(GpuBlockDiagonal, OtherFilters) {
+  judge<C{.cpg = 4, .kpg = 4, .R = 5, .S = 5, .tiles = 2, .k_warps = 1, .q_warps = 1}>(17, 15);
+  judge<C{.R = 5,
+          .S = 4,
+          .row_stride = 2,
+          .column_dilation = 2,
+          .tiles = 2,
+          .k_warps = 1,
+          .q_warps = 1}>(18, 15);
+  judge<C{.cpg = 8, .kpg = 8, .R = 1, .S = 7, .column_stride = 2, .k_warps = 1, .q_warps = 1}>(19,
+                                                                                               15);
+  judge<C{.T = 3, .tiles = 2, .q_warps = 1}>(20, 15);
+  judge<C{.cpg = 16,
+          .kpg = 16,
+          .T = 2,
+          .R = 2,
+          .S = 1,
+          .tiles = 2,
+          .k_warps = 1,
+          .q_warps = 1,
+          .streams = 2}>(21, 15);
 }
 
 }  // namespace
