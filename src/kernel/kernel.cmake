@@ -12,5 +12,5 @@ convoy_room(kernel
   kernel/cpu/row_lanes/row_lanes_shape.cc
   kernel/gpu/block_diagonal/block_diagonal.cc
   kernel/gpu/block_diagonal/block_diagonal_args.cc kernel/gpu/entry_source.cc
-  kernel/gpu/general/general.cc kernel/gpu/judge/judge.cc
+  kernel/gpu/general/general.cc kernel/gpu/igemm/igemm.cc kernel/gpu/judge/judge.cc
   kernel/reference/reference.cc kernel/reference/sums.cc)
