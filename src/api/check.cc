@@ -2,7 +2,9 @@
 #include <convoy/convoy.h>
 
 #include <algorithm>
+#include <bit>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "kernel/gpu/judge/judge.h"
@@ -100,9 +102,22 @@ int64_t output_count(const ConvProblem& p) {
   return p.N * out_extent(p, 0) * out_extent(p, 1) * out_extent(p, 2);
 }
 
+// Nothing where the CPU has to judge: gradients, and devices that cannot compile the judge.
+std::optional<Result<CheckReport>> check_on_device(const ConvProblem& p, const RunArgs& args,
+                                                   const Device& device) {
+  if (device.info().id.backend == Backend::kCpu || p.pass != Pass::kFprop) return std::nullopt;
+  const Result<JudgeFindings> found = judge_on_device(p, args, device);
+  if (found.status().code() == Code::kUnavailable) return std::nullopt;
+  if (!found) return found.status();
+  return CheckReport{.max_abs_err = std::bit_cast<double>(found->max_abs_bits),
+                     .max_rel_err = std::bit_cast<double>(found->max_rel_bits),
+                     .ok = found->failures == 0};
+}
+
 }  // namespace
 
 Result<CheckReport> check(const ConvProblem& p, const RunArgs& args, const Device& device) {
+  if (auto answer = check_on_device(p, args, device)) return *answer;
   const int threads = device.info().threads;
   CheckReport report{.ok = true};
   const Wide x = widen(args.x), w = widen(args.w), bias = widen(args.bias), dy = widen(args.dy);
