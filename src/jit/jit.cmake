@@ -1,4 +1,4 @@
-#The jit room, and the table of device texts that it compiles from.
+# The jit room, and the table of device texts that it compiles from.
 file(GLOB_RECURSE device_texts CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
      tensor/*.h base/portable.h kernel/gpu/*.cuh kernel/gpu/*_config.h kernel/gpu/*_args.h
      kernel/gpu/*_index.h kernel/gpu/device/*.h)
