@@ -95,9 +95,9 @@ Triple triple_of(const std::vector<float>& values) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) return {};
     const auto v = static_cast<int64_t>(values[i]);
-    t.S += v;
-    t.W += (static_cast<int64_t>(i % 13) + 1) * v;
-    t.M = std::max(t.M, std::abs(v));
+    t.sum += v;
+    t.weighted += (static_cast<int64_t>(i % 13) + 1) * v;
+    t.largest = std::max(t.largest, std::abs(v));
   }
   return t;
 }

@@ -16,7 +16,7 @@ int fill_value(uint32_t s, uint32_t m, uint32_t i);
 
 // Sum, sum weighted by (i mod 13) + 1, largest magnitude: over values in logical row-major order.
 struct Triple {
-  int64_t S = 0, W = 0, M = 0;
+  int64_t sum = 0, weighted = 0, largest = 0;
   bool operator==(const Triple&) const = default;
 };
 Triple triple_of(const std::vector<float>& values);

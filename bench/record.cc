@@ -60,6 +60,8 @@ Json to_json(const Ceilings& c) {
           {"copy_streaming_gbs", c.copy_streaming_gbs},
           {"fma_gflops", c.fma_gflops},
           {"matrix_gflops", c.matrix_gflops},
+          {"matrix_f16_gflops", c.matrix_f16_gflops},
+          {"matrix_tf32_gflops", c.matrix_tf32_gflops},
           {"fork_join_us", c.fork_join_us}};
 }
 

@@ -1,11 +1,13 @@
 // Suites of the manifest's workloads, as problems to measure.
 #include "bench/suites.h"
 
-#include <convoy/plan.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <set>
+#include <thread>
 
 namespace convoy::bench {
 namespace {
@@ -45,6 +47,33 @@ Result<std::vector<Case>> suite_cases(const std::string& suite) {
         fmt::format("bench: suite '{}' is not one of {}; choose one", suite, known_suites()));
   }
   return cases;
+}
+
+Result<int64_t> plan_all(const std::vector<Case>& cases, const Device& device,
+                         const PlanOptions& options, int threads,
+                         const std::function<bool()>& stop) {
+  std::atomic<size_t> next = 0;
+  std::atomic<int64_t> planned = 0;
+  std::mutex mutex;
+  Status first_error;
+  std::vector<std::jthread> workers;
+  for (int t = 0; t < threads; ++t) {
+    workers.emplace_back([&] {
+      for (size_t i = next++; i < cases.size() && !(stop && stop()); i = next++) {
+        const Result<Plan> one = plan(cases[i].problem, device, options);
+        if (one) {
+          ++planned;
+          continue;
+        }
+        const std::lock_guard lock(mutex);
+        if (first_error.ok()) first_error = one.status();
+        next = cases.size();
+      }
+    });
+  }
+  workers.clear();
+  if (!first_error.ok()) return first_error;
+  return planned.load();
 }
 
 }  // namespace convoy::bench

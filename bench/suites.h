@@ -1,8 +1,9 @@
 // Suites of the manifest's workloads, as problems to measure.
 #pragma once
 
-#include <convoy/problem.h>
+#include <convoy/plan.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,11 @@ struct Case {
 // The workloads of a suite, or all of them for "all", each in both layouts. kInvalid for an unknown
 // suite.
 Result<std::vector<Case>> suite_cases(const std::string& suite);
+
+// Plans every case on `threads` threads, which compiles what the device needs for it; how many were
+// planned before `stop` said so. The first error ends it.
+Result<int64_t> plan_all(const std::vector<Case>& cases, const Device& device,
+                         const PlanOptions& options, int threads,
+                         const std::function<bool()>& stop);
 
 }  // namespace convoy::bench

@@ -1,13 +1,12 @@
 // Reads and writes calibration files; what it cannot trust it ignores.
 #include "calibration.h"
 
+#include <convoy/convoy.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 #include "files.h"
@@ -17,29 +16,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;
 constexpr int64_t kMaxFileBytes = 64 << 10;
 constexpr std::string_view kPrefix = "calibration-", kSuffix = ".json";
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 // Empty where the environment names no place.
 fs::path folder() {
-  if (const std::string dir = variable("CONVOY_CACHE_DIR"); !dir.empty()) return dir;
-  // A relative XDG path is to be ignored (XDG Base Directory Specification 0.8).
-  if (const std::string xdg = variable("XDG_CACHE_HOME"); xdg.starts_with('/')) {
-    return fs::path(xdg) / "convoy";
-  }
-  if (const std::string home = variable("HOME"); !home.empty()) {
-    return fs::path(home) / ".cache" / "convoy";
-  }
-  return {};
+  const Result<CacheSettings> settings = cache_settings();
+  return settings ? fs::path(settings->folder) : fs::path();
 }
 
 std::string key_of(const DeviceInfo& device) {
+  if (device.id.backend != Backend::kCpu) {
+    return fmt::format("{} / {} / {} multiprocessors", device.name, device.arch,
+                       device.multiprocessors);
+  }
   return fmt::format("{} / {} / {} threads", device.name, name(device.isa), device.threads);
 }
 
@@ -86,10 +77,15 @@ std::optional<Ceilings> ceilings_from(const Json& json) {
   }
   const auto streaming = rate(json, "copy_streaming_gbs", 0), fma = rate(json, "fma_gflops", 1e-6);
   const auto matrix = rate(json, "matrix_gflops", 0), join = rate(json, "fork_join_us", 0);
-  if (c.copy.empty() || !streaming || !fma || !matrix || !join) return std::nullopt;
+  const auto f16 = rate(json, "matrix_f16_gflops", 0), tf32 = rate(json, "matrix_tf32_gflops", 0);
+  if (c.copy.empty() || !streaming || !fma || !matrix || !f16 || !tf32 || !join) {
+    return std::nullopt;
+  }
   c.copy_streaming_gbs = *streaming;
   c.fma_gflops = *fma;
   c.matrix_gflops = *matrix;
+  c.matrix_f16_gflops = *f16;
+  c.matrix_tf32_gflops = *tf32;
   c.fork_join_us = *join;
   return c;
 }
@@ -164,19 +160,6 @@ void make_room(int64_t bytes, const fs::path& kept, int64_t bound) {
 
 }  // namespace
 
-Result<int64_t> cache_limit_bytes() {
-  const std::string text = variable("CONVOY_CACHE_BYTES");
-  if (text.empty()) return int64_t{256} << 20;
-  int64_t bytes = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (error != std::errc() || end != text.data() + text.size() || bytes < 0) {
-    return invalid(fmt::format(
-        "environment: CONVOY_CACHE_BYTES='{}' must be an integer from 0 below 2^63; unset it",
-        text));
-  }
-  return bytes;
-}
-
 std::optional<Ceilings> load_calibration(const DeviceInfo& device) {
   if (folder().empty()) return std::nullopt;
   const std::optional<Json> json = document_of(file_of(device));
@@ -190,16 +173,17 @@ Status store_calibration(const DeviceInfo& device, const Ceilings& ceilings) {
                      {"arch", device.arch},
                      {"ceilings", ceilings_json(ceilings)}};
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  const Result<int64_t> bound = cache_limit_bytes();
-  if (!bound) return bound.status();
+  const Result<CacheSettings> settings = cache_settings();
+  if (!settings) return settings.status();
   const auto bytes = static_cast<int64_t>(text.size());
-  if (bytes > *bound) {
+  const int64_t bound = settings->limit_bytes;
+  if (bytes > bound) {
     return invalid(fmt::format(
-        "cache: an entry of {} bytes exceeds CONVOY_CACHE_BYTES={}; raise it", bytes, *bound));
+        "cache: an entry of {} bytes exceeds CONVOY_CACHE_BYTES={}; raise it", bytes, bound));
   }
   if (Status s = make_folder(); !s.ok()) return s;
   const fs::path path = file_of(device);
-  make_room(bytes, path, *bound);
+  make_room(bytes, path, bound);
   return write_file(path.string(), text, "cache");
 }
 
@@ -236,6 +220,8 @@ Json ceilings_json(const Ceilings& ceilings) {
           {"copy_streaming_gbs", ceilings.copy_streaming_gbs},
           {"fma_gflops", ceilings.fma_gflops},
           {"matrix_gflops", ceilings.matrix_gflops},
+          {"matrix_f16_gflops", ceilings.matrix_f16_gflops},
+          {"matrix_tf32_gflops", ceilings.matrix_tf32_gflops},
           {"fork_join_us", ceilings.fork_join_us}};
 }
 

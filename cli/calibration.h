@@ -1,4 +1,5 @@
-// The cache of measured ceilings: one JSON file per CPU model, instruction tier and thread count.
+// The cache of measured ceilings: one JSON file per CPU model, instruction tier and thread count,
+// or GPU.
 #pragma once
 
 #include <convoy/device.h>
@@ -10,9 +11,6 @@
 #include "output.h"
 
 namespace convoy::cli {
-
-// CONVOY_CACHE_BYTES, 256 MiB by default.
-Result<int64_t> cache_limit_bytes();
 
 // Nothing where no file of this user, schema and device is there and whole.
 std::optional<Ceilings> load_calibration(const DeviceInfo& device);

@@ -55,7 +55,6 @@ void add_kernel_options(CLI::App& command, Common& common) {
 }
 
 Result<Device> open_device_uncalibrated(const Common& common) {
-  if (const Result<int64_t> bound = cache_limit_bytes(); !bound) return bound.status();
   return device(common.device);
 }
 

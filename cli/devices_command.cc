@@ -13,6 +13,10 @@ struct Listed {
   std::optional<Ceilings> ceilings;
 };
 
+bool is_cpu(const DeviceInfo& info) {
+  return info.id.backend == Backend::kCpu;
+}
+
 Result<std::vector<Listed>> list(bool calibrate_now) {
   // devices() leaves out what it cannot open; a bad environment has to be named.
   if (const Result<Device> cpu = open_device_uncalibrated({}); !cpu) return cpu.status();
@@ -37,14 +41,16 @@ void print_document(const std::vector<Listed>& listed) {
     rows.push_back({{"id", id_text(info.id)},
                     {"name", info.name},
                     {"arch", info.arch},
-                    {"isa", name(info.isa)},
+                    {"isa", is_cpu(info) ? Json(name(info.isa)) : Json()},
                     {"memory_bytes", info.memory_bytes},
                     {"ceilings", ceilings ? ceilings_json(*ceilings) : Json()}});
   }
   print_json({{"devices", std::move(rows)}});
 }
 
-void print_ceilings(const std::string& id, const std::optional<Ceilings>& ceilings) {
+void print_ceilings(const Listed& device) {
+  const auto& [info, ceilings] = device;
+  const std::string id = id_text(info.id);
   if (!ceilings) {
     print_text(
         fmt::format("\n{}: ceilings unmeasured; `convoy devices --calibrate` measures them\n", id));
@@ -57,7 +63,9 @@ void print_ceilings(const std::string& id, const std::optional<Ceilings>& ceilin
   table.add({"copy, streaming", number(ceilings->copy_streaming_gbs), "GB/s"});
   table.add({"fma, f32", number(ceilings->fma_gflops), "Gflop/s"});
   table.add({"matrix, bf16", number(ceilings->matrix_gflops), "Gflop/s"});
-  table.add({"fork-join", number(ceilings->fork_join_us), "us"});
+  table.add({"matrix, f16", number(ceilings->matrix_f16_gflops), "Gflop/s"});
+  table.add({"matrix, tf32", number(ceilings->matrix_tf32_gflops), "Gflop/s"});
+  table.add({is_cpu(info) ? "fork-join" : "empty kernel", number(ceilings->fork_join_us), "us"});
   table.print();
 }
 
@@ -68,14 +76,17 @@ Result<int> show(bool calibrate_now, const Common& common) {
     print_document(*listed);
     return kDone;
   }
-  Table table({"id", "name", "arch", "isa", "threads", "memory_bytes"});
+  Table table({"id", "name", "arch", "isa", "threads", "multiprocessors", "memory_bytes"});
   for (const auto& [info, ceilings] : *listed) {
-    table.add({id_text(info.id), info.name, info.arch, name(info.isa),
-               fmt::format("{}", info.threads), fmt::format("{}", info.memory_bytes)});
+    const bool cpu = is_cpu(info);
+    table.add({id_text(info.id), info.name, info.arch, cpu ? name(info.isa) : "",
+               cpu ? fmt::format("{}", info.threads) : "",
+               cpu ? "" : fmt::format("{}", info.multiprocessors),
+               fmt::format("{}", info.memory_bytes)});
   }
   table.print();
-  for (const auto& [info, ceilings] : *listed)
-    print_ceilings(id_text(info.id), ceilings);
+  for (const Listed& device : *listed)
+    print_ceilings(device);
   return kDone;
 }
 

@@ -180,7 +180,7 @@ Result<NpyHeader> parse_npy_header(std::string_view head, int64_t file_bytes,
   }
   int64_t length = 0;
   for (int i = length_bytes; i-- > 0;)
-    length = length << 8 | static_cast<unsigned char>(head[static_cast<size_t>(8 + i)]);
+    length = length << 8 | static_cast<unsigned char>(head[static_cast<size_t>(i) + 8]);
   NpyHeader header{.data_offset = text_offset + length};
   if (header.data_offset > file_bytes) {
     return refuse(fmt::format("claims a header of {} bytes, past the end of the file", length),

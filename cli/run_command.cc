@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstring>
 #include <optional>
 
 #include "command.h"
+#include "device_memory.h"
 #include "npy.h"
 #include "output.h"
 #include "report.h"
@@ -18,8 +18,8 @@ namespace {
 using Path = std::optional<std::string>;
 
 struct RunOptions {
-  std::string problem;
-  Path x, w, bias, dy, out, out_db;
+  std::string problem, out;
+  Path x, w, bias, dy, out_db;
   bool check = false;
 };
 
@@ -36,7 +36,7 @@ std::optional<std::string> option_fault(const RunOptions& o, Pass pass) {
   for (const Rule& rule :
        {Rule{"--x", &o.x, !dgrad, !dgrad}, Rule{"--w", &o.w, !wgrad, !wgrad},
         Rule{"--dy", &o.dy, !fprop, !fprop}, Rule{"--bias", &o.bias, false, !wgrad},
-        Rule{"--out", &o.out, true, true}, Rule{"--out-db", &o.out_db, false, wgrad}}) {
+        Rule{"--out-db", &o.out_db, false, wgrad}}) {
     if (rule.needed && !*rule.path) {
       return fmt::format("run: {} needs {}; add {} FILE.npy", name(pass), rule.option, rule.option);
     }
@@ -78,9 +78,10 @@ struct Operands {
 Status add_input(const Device& device, const ConvProblem& p, DType dtype, NpyArray array,
                  TensorView& view, Operands& operands) {
   if (array.header.shape.empty()) return {};
-  Result<Tensor> tensor = allocate(device, dtype, array.header.shape, p.layout);
+  Result<Tensor> tensor =
+      allocate_filled(device, dtype, array.header.shape, p.layout,
+                      [&](const TensorView& host) { decode_npy(array.header, array.data, host); });
   if (!tensor) return tensor.status();
-  decode_npy(array.header, array.data, tensor->view);
   view = tensor->view;
   operands.tensors.push_back(*std::move(tensor));
   return {};
@@ -98,9 +99,8 @@ Status add_output(const Device& device, const ConvProblem& p, DType dtype, const
                     "a smaller problem",
                     shape_text(shape.span()), device.info().memory_bytes));
   }
-  Result<Tensor> tensor = allocate(device, dtype, shape.span(), p.layout);
+  Result<Tensor> tensor = allocate_poisoned(device, dtype, shape.span(), p.layout);
   if (!tensor) return tensor.status();
-  std::memset(tensor->buffer.data(), 0xff, tensor->buffer.bytes());  // NaN in every dtype
   view = tensor->view;
   operands.tensors.push_back(*std::move(tensor));
   return {};
@@ -143,6 +143,7 @@ Result<double> execute(const Plan& plan, const Device& device, RunArgs& args) {
   for (int i = 0; i < 2; ++i) {
     const auto start = std::chrono::steady_clock::now();
     if (Status s = plan.run(args); !s.ok()) return s;
+    if (Status s = synchronize(device); !s.ok()) return s;
     elapsed = std::chrono::steady_clock::now() - start;
   }
   args.workspace = nullptr;
@@ -150,10 +151,11 @@ Result<double> execute(const Plan& plan, const Device& device, RunArgs& args) {
   return elapsed.count();
 }
 
-std::vector<ResultFile> result_files(const RunOptions& o, Pass pass, const RunArgs& args) {
-  const TensorView& out = pass == Pass::kFprop ? args.y : pass == Pass::kDgrad ? args.dx : args.dw;
-  std::vector<ResultFile> files = {{*o.out, out, "--out"}};
-  if (o.out_db) files.push_back({*o.out_db, args.db, "--out-db"});
+// Of results in host memory.
+std::vector<ResultFile> result_files(const RunOptions& o, const TensorView& out,
+                                     const TensorView& db) {
+  std::vector<ResultFile> files = {{o.out, out, "--out"}};
+  if (o.out_db) files.push_back({*o.out_db, db, "--out-db"});
   return files;
 }
 
@@ -164,7 +166,7 @@ Result<ConvProblem> problem_for(const RunOptions& o, PartialProblem text, const 
     return invalid("run: the text says bias but no array is named; add --bias FILE.npy");
   }
   const bool biased = text.fields.pass == Pass::kFprop;
-  return problem_of_arrays(std::move(text),
+  return problem_of_arrays(text,
                            {.x = arrays.x.header.shape,
                             .w = arrays.w.header.shape,
                             .dy = arrays.dy.header.shape,
@@ -175,9 +177,8 @@ Result<int> run(const RunOptions& o, const Common& common) {
   const Result<PartialProblem> text = parse_partial(o.problem);
   if (!text) return text.status();
   if (const auto fault = option_fault(o, text->fields.pass)) return usage_error(common, *fault);
-  if (o.out_db && *o.out_db == *o.out) {
-    return invalid(
-        fmt::format("run: --out-db '{}' must differ from --out; name two files", *o.out));
+  if (o.out_db && *o.out_db == o.out) {
+    return invalid(fmt::format("run: --out-db '{}' must differ from --out; name two files", o.out));
   }
   const Result<Device> device = open_device_uncalibrated(common);
   if (!device) return device.status();
@@ -202,7 +203,15 @@ Result<int> run(const RunOptions& o, const Common& common) {
     outcome.check = *report;
   }
   if (interrupted()) return kInterrupted;
-  return finish_run(outcome, result_files(o, problem->pass, operands->args), common);
+  const RunArgs& args = operands->args;
+  const Pass pass = problem->pass;
+  const Result<HostTensor> out = to_host(pass == Pass::kFprop   ? args.y
+                                         : pass == Pass::kDgrad ? args.dx
+                                                                : args.dw);
+  if (!out) return out.status();
+  const Result<HostTensor> db = to_host(args.db);
+  if (!db) return db.status();
+  return finish_run(outcome, result_files(o, out->view, db->view), common);
 }
 
 }  // namespace

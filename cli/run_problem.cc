@@ -37,14 +37,14 @@ std::string expected_text(const std::vector<Axis>& axes) {
 
 class Merge {
  public:
-  Merge(PartialProblem text, const ArrayShapes& shapes) : text_(std::move(text)), shapes_(shapes) {}
+  Merge(const PartialProblem& text, const ArrayShapes& shapes) : text_(text), shapes_(shapes) {}
 
   Result<ConvProblem> run() {
     if (Status s = take_x(); !s.ok()) return s;
     if (Status s = take_w(); !s.ok()) return s;
     if (Status s = take_dy(); !s.ok()) return s;
-    const Result<ConvProblem> problem = complete(text_);
-    if (!problem) return problem.status();
+    Result<ConvProblem> problem = complete(text_);
+    if (!problem) return problem;
     if (Status s = compare_all(*problem); !s.ok()) return s;
     return problem;
   }
@@ -181,8 +181,8 @@ class Merge {
 
 }  // namespace
 
-Result<ConvProblem> problem_of_arrays(PartialProblem text, const ArrayShapes& shapes) {
-  return Merge(std::move(text), shapes).run();
+Result<ConvProblem> problem_of_arrays(const PartialProblem& text, const ArrayShapes& shapes) {
+  return Merge(text, shapes).run();
 }
 
 }  // namespace convoy::cli

@@ -14,6 +14,6 @@ struct ArrayShapes {
 };
 
 // Fields that the text leaves out come from the arrays, the others must agree with them.
-Result<ConvProblem> problem_of_arrays(PartialProblem text, const ArrayShapes& shapes);
+Result<ConvProblem> problem_of_arrays(const PartialProblem& text, const ArrayShapes& shapes);
 
 }  // namespace convoy::cli

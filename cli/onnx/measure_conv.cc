@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
+#include <cstddef>
 #include <random>
+#include <vector>
 
 namespace convoy::cli {
 namespace {
@@ -25,16 +26,18 @@ Status fill_random(const TensorView& view, uint32_t seed, float scale) {
 }
 
 // Median of at least 5 runs and about 50 ms, after one that warms up.
-Result<double> time_us(const Plan& plan, const RunArgs& args) {
+Result<double> time_us(const Plan& plan, const RunArgs& args, const Device& device) {
   constexpr double kTotalUs = 50e3;
   constexpr size_t kLeast = 5, kMost = 1000;
   using Clock = std::chrono::steady_clock;
   if (Status s = plan.run(args); !s.ok()) return s;
+  if (Status s = synchronize(device); !s.ok()) return s;
   std::vector<double> samples;
   double spent = 0;
   while (samples.size() < kLeast || (spent < kTotalUs && samples.size() < kMost)) {
     const auto begin = Clock::now();
     if (Status s = plan.run(args); !s.ok()) return s;
+    if (Status s = synchronize(device); !s.ok()) return s;
     samples.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
     spent += samples.back();
   }
@@ -70,7 +73,7 @@ Result<Tensor> ConvMeasurer::operand(const std::shared_ptr<const OnnxTensor>& va
   if (!tensor) return tensor;
   Status s;
   if (values) {
-    std::memcpy(tensor->buffer.data(), values->bytes.data(), values->bytes.size());
+    s = copy_bytes(device_, tensor->buffer.data(), values->bytes.data(), values->bytes.size());
   } else {
     const float scale = 1 / std::sqrt(static_cast<float>(gemm_k(p)));
     s = fill_random(tensor->view, 2, scale);
@@ -102,14 +105,16 @@ Result<ConvMeasurement> ConvMeasurer::measure(const OnnxConv& conv) {
   Result<PackedWeights> packed_w = plan->pack_weights(w->view);
   if (packed_w) args.packed = &*packed_w;
   // NaN in every dtype: an element that the kernel leaves out fails the check.
-  std::memset(y->buffer.data(), 0xff, y->buffer.bytes());
+  const std::vector<std::byte> nan(y->buffer.bytes(), std::byte{0xff});
+  Status poisoned = copy_bytes(device_, y->buffer.data(), nan.data(), nan.size());
+  if (!poisoned.ok()) return poisoned;
   if (Status s = plan->run(args); !s.ok()) return s;
   Result<CheckReport> report = check(p, args, device_);
   if (!report) return report.status();
   ConvMeasurement out{plan->kernel(), 0, plan->explain().limit.us, *report};
   const auto [timing, fresh] = time_us_.try_emplace(to_text(p), 0.0);
   if (fresh) {
-    Result<double> measured = time_us(*plan, args);
+    Result<double> measured = time_us(*plan, args, device_);
     if (!measured) return measured.status();
     timing->second = *measured;
   }

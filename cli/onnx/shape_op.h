@@ -12,19 +12,20 @@ struct ShapeOp {
   size_t outputs;
 
   // Null where the operand is absent or unknown.
-  const Sizes* shape(size_t i) const {
-    return i < inputs.size() && inputs[i] != nullptr && inputs[i]->shape ? &*inputs[i]->shape
-                                                                         : nullptr;
-  }
+  const Sizes* shape(size_t i) const { return has(i) ? known(inputs[i]->shape) : nullptr; }
   const std::vector<int64_t>* ints(size_t i) const {
-    return i < inputs.size() && inputs[i] != nullptr && inputs[i]->ints ? &*inputs[i]->ints
-                                                                        : nullptr;
+    return has(i) ? known(inputs[i]->ints) : nullptr;
   }
   const std::vector<double>* reals(size_t i) const {
-    return i < inputs.size() && inputs[i] != nullptr && inputs[i]->reals ? &*inputs[i]->reals
-                                                                         : nullptr;
+    return has(i) ? known(inputs[i]->reals) : nullptr;
   }
   bool has(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+
+ private:
+  template <class T>
+  static const T* known(const std::optional<T>& value) {
+    return value ? &*value : nullptr;
+  }
 };
 
 // One shape per output; empty where the operands do not tell.

@@ -87,7 +87,8 @@ void append_bytes(const Field& field, std::vector<std::byte>& to) {
 
 Result<std::vector<std::byte>> read_bytes(const TensorProto& t, const std::string& folder) {
   if (is_external(t)) {
-    Result<int64_t> bytes = count_bytes(t, storage_of(t)->element_bytes);
+    const std::optional<Storage> storage = storage_of(t);
+    Result<int64_t> bytes = count_bytes(t, storage ? storage->element_bytes : 1);
     if (!bytes) return bytes.status();
     return read_external(t, folder, *bytes);
   }

@@ -52,7 +52,8 @@ typedef struct convoy_packed convoy_packed;
 // Structs start with their size, sizeof as the caller compiled it: a later minor version appends
 // fields and still takes the size of this one. Fill a struct with zeros first.
 
-// A strided view of the caller's memory. Axes as convoy_operand lists them; strides in elements.
+// A strided view of the caller's memory, on the device of the plan. Axes as convoy_operand lists
+// them; strides in elements.
 typedef struct convoy_tensor {
   size_t struct_size;  // sizeof(convoy_tensor)
   void* data;          // aligned to its elements; an input is only read
@@ -109,8 +110,9 @@ convoy_status convoy_problem_flops(const char* problem, int64_t* flops);
 // Bytes of the x that some output reads, of w, bias and y, each once.
 convoy_status convoy_problem_bytes(const char* problem, int64_t* bytes);
 
-// Opens "cpu". INVALID: another word or a bad CONVOY_ environment variable; UNAVAILABLE: a backend
-// that this build or machine lacks. Free it with convoy_device_free, also before its plans.
+// Opens "cpu" or "cuda[:i]". INVALID: another word or a bad CONVOY_ environment variable;
+// UNAVAILABLE: a backend that this build or machine lacks. Free it with convoy_device_free, also
+// before its plans.
 convoy_status convoy_device_open(const char* name, convoy_device** device);
 void convoy_device_free(convoy_device* device);  // null is allowed
 

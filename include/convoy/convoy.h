@@ -24,6 +24,22 @@ Result<Device> device(std::string_view name = "cpu");
 // The CPU and what GPUs there are.
 std::vector<Device> devices();
 
+// Where this process keeps calibrations and compiled kernels, and how much: CONVOY_CACHE_DIR (else
+// $XDG_CACHE_HOME/convoy, ~/.cache/convoy; empty: nowhere) and CONVOY_CACHE_BYTES (256 MiB).
+struct CacheSettings {
+  std::string folder;
+  int64_t limit_bytes = 0;
+};
+Result<CacheSettings> cache_settings();
+
+// Kernels compiled for GPUs that are on disk, least recently used first.
+struct CachedKernel {
+  std::string key, kernel, arch;
+  int64_t bytes = 0;
+};
+std::vector<CachedKernel> cached_kernels();
+Status clear_cached_kernels();
+
 // Owned memory and the view of it.
 struct Tensor {
   Buffer buffer;
@@ -33,7 +49,9 @@ Result<Tensor> allocate(const Device& device, DType dtype, std::span<const int64
                         Layout layout = Layout::kNchw);
 
 // Element-wise copy between views of one shape: any strides, any dtypes, values rounded to nearest
-// even. CPU memory only.
+// even, on any devices. Device memory is moved through the host unless both views lie in the same
+// gapless order; then, too, the copy waits for the default stream and is complete on return. Gaps
+// of a device view keep their bytes, but are written: no other work may write them meanwhile.
 Status copy(const TensorView& from, const TensorView& to);
 
 // How a result compares with the f64 reference on the same data (contract: |y-ref| within
@@ -43,6 +61,7 @@ struct CheckReport {
   double max_rel_err = 0;
   bool ok = false;
 };
+// Operands may lie on any device; that device judges what it can, the CPU the rest.
 Result<CheckReport> check(const ConvProblem& problem, const RunArgs& args, const Device& device);
 
 template <int Rank>
@@ -62,7 +81,8 @@ struct ConvOptions {
 };
 
 // PyTorch's conv{1,2,3}d on views: shapes, dtype and memory format come from the call; the output
-// is channels-last where x is. x and w may have any strides.
+// is channels-last where x is. x and w may have any strides. Runs where x lies, and is complete on
+// return.
 template <int Rank>
 class Conv {
  public:

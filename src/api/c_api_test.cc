@@ -198,7 +198,7 @@ TEST_F(CApi, RefusesWrongTensorsKernelsAndDevices) {
   EXPECT_EQ(convoy_plan_create("conv2d fprop s8 n1 c8 k8 h5 w5 r3 s3", opened, nullptr, &none),
             CONVOY_UNSUPPORTED);
   convoy_device* absent = nullptr;
-  EXPECT_EQ(convoy_device_open("cuda", &absent), CONVOY_UNAVAILABLE);
+  EXPECT_EQ(convoy_device_open("cuda:999", &absent), CONVOY_UNAVAILABLE);
   EXPECT_EQ(convoy_device_open("abacus", &absent), CONVOY_INVALID);
   EXPECT_EQ(absent, nullptr);
 }

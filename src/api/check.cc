@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "api/host_copy.h"
 #include "kernel/gpu/judge/judge.h"
 #include "kernel/operand.h"
 #include "kernel/reference/sums.h"
@@ -102,23 +103,8 @@ int64_t output_count(const ConvProblem& p) {
   return p.N * out_extent(p, 0) * out_extent(p, 1) * out_extent(p, 2);
 }
 
-// Nothing where the CPU has to judge: gradients, and devices that cannot compile the judge.
-std::optional<Result<CheckReport>> check_on_device(const ConvProblem& p, const RunArgs& args,
-                                                   const Device& device) {
-  if (device.info().id.backend == Backend::kCpu || p.pass != Pass::kFprop) return std::nullopt;
-  const Result<JudgeFindings> found = judge_on_device(p, args, device);
-  if (found.status().code() == Code::kUnavailable) return std::nullopt;
-  if (!found) return found.status();
-  return CheckReport{.max_abs_err = std::bit_cast<double>(found->max_abs_bits),
-                     .max_rel_err = std::bit_cast<double>(found->max_rel_bits),
-                     .ok = found->failures == 0};
-}
-
-}  // namespace
-
-Result<CheckReport> check(const ConvProblem& p, const RunArgs& args, const Device& device) {
-  if (auto answer = check_on_device(p, args, device)) return *answer;
-  const int threads = device.info().threads;
+// `args` lie in host memory.
+CheckReport check_on_host(const ConvProblem& p, const RunArgs& args, int threads) {
   CheckReport report{.ok = true};
   const Wide x = widen(args.x), w = widen(args.w), bias = widen(args.bias), dy = widen(args.dy);
   const auto extents = result_extents(p);
@@ -152,6 +138,41 @@ Result<CheckReport> check(const ConvProblem& p, const RunArgs& args, const Devic
     }
   }
   return report;
+}
+
+// Nothing where the CPU has to judge: gradients, operands elsewhere, and devices that cannot
+// compile the judge.
+std::optional<Result<CheckReport>> check_on_device(const ConvProblem& p, const RunArgs& args,
+                                                   const Device& device) {
+  if (device.info().id.backend == Backend::kCpu || p.pass != Pass::kFprop) return std::nullopt;
+  for (const TensorView* view : {&args.x, &args.w, &args.bias, &args.y}) {
+    if (!view->empty() && view->device != device.info().id) return std::nullopt;
+  }
+  const Result<JudgeFindings> found = judge_on_device(p, args, device);
+  if (found.status().code() == Code::kUnavailable) return std::nullopt;
+  if (!found) return found.status();
+  return CheckReport{.max_abs_err = std::bit_cast<double>(found->max_abs_bits),
+                     .max_rel_err = std::bit_cast<double>(found->max_rel_bits),
+                     .ok = found->failures == 0};
+}
+
+}  // namespace
+
+Result<CheckReport> check(const ConvProblem& p, const RunArgs& args, const Device& device) {
+  if (auto answer = check_on_device(p, args, device)) return *answer;
+  const Result<Device> judge =
+      device.info().id.backend == Backend::kCpu ? device : convoy::device("cpu");
+  if (!judge) return judge.status();
+  RunArgs host = args;
+  std::vector<HostCopy> copies;
+  for (TensorView* view :
+       {&host.x, &host.w, &host.bias, &host.y, &host.dy, &host.dx, &host.dw, &host.db}) {
+    Result<HostCopy> copy = to_host(*view);
+    if (!copy) return copy.status();
+    *view = copy->view;
+    copies.push_back(*std::move(copy));
+  }
+  return check_on_host(p, host, judge->info().threads);
 }
 
 }  // namespace convoy

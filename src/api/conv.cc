@@ -80,6 +80,12 @@ Status check_dtypes(const TensorView& x, const TensorView& w, const TensorView& 
   return {};
 }
 
+Result<Device> device_of(const TensorView& view) {
+  constexpr const char* kNames[] = {"cpu", "cuda", "hip"};
+  const std::string name = kNames[static_cast<int>(view.device.backend)];
+  return device(view.device.backend == Backend::kCpu ? name : str(name, ':', view.device.index));
+}
+
 }  // namespace
 
 template <int Rank>
@@ -115,7 +121,7 @@ Result<Tensor> Conv<Rank>::operator()(const TensorView& x, const TensorView& w,
                                       const TensorView& bias) const {
   const Result<ConvProblem> problem = problem_of(options_, x, w, bias);
   if (!problem) return problem.status();
-  const Result<Device> where = device("cpu");
+  const Result<Device> where = device_of(x);
   if (!where) return where.status();
   const Result<Plan> chosen = plan(*problem, *where);
   if (!chosen) return chosen.status();
@@ -130,6 +136,7 @@ Result<Tensor> Conv<Rank>::operator()(const TensorView& x, const TensorView& w,
                                   .workspace = workspace->data(),
                                   .workspace_bytes = workspace->bytes()});
   if (!ran.ok()) return ran;
+  if (Status s = synchronize(*where); !s.ok()) return s;  // the workspace ends here
   return y;
 }
 

@@ -1,8 +1,7 @@
-// Element-wise copies between any strides and dtypes.
+// Element-wise copies between any strides, dtypes and devices.
 #include <convoy/convoy.h>
 
-#include <cstring>
-
+#include "api/host_copy.h"
 #include "base/str.h"
 #include "kernel/operand.h"
 #include "kernel/reference/sums.h"
@@ -31,6 +30,37 @@ void copy_axis(const TensorView& from, const TensorView& to, int axis, int64_t a
   }
 }
 
+void copy_on_host(const TensorView& from, const TensorView& to) {
+  with_type(from.dtype, [&](auto* f) {
+    with_type(to.dtype, [&](auto* t) {
+      copy_axis<std::remove_pointer_t<decltype(f)>, std::remove_pointer_t<decltype(t)>>(from, to, 0,
+                                                                                        0, 0);
+    });
+  });
+}
+
+bool on_cpu(const TensorView& view) {
+  return view.device.backend == Backend::kCpu;
+}
+
+// The same gapless order on both sides, and one device that reaches both: the bytes as they are.
+bool is_plain(const TensorView& from, const TensorView& to) {
+  if (from.dtype != to.dtype || !span_of(from).dense) return false;
+  if (!on_cpu(from) && !on_cpu(to) && from.device != to.device) return false;
+  for (int i = 0; i < from.rank; ++i) {
+    if (from.sizes[i] != 1 && from.strides[i] != to.strides[i]) return false;
+  }
+  return true;
+}
+
+Status copy_plain(const TensorView& from, const TensorView& to) {
+  const Span span = span_of(from);
+  const int64_t size = size_of(from.dtype), offset = span.low * size;
+  return copy_bytes(holder_of(on_cpu(from) ? to : from), static_cast<std::byte*>(to.data) + offset,
+                    static_cast<const std::byte*>(from.data) + offset,
+                    static_cast<size_t>(span.elements * size));
+}
+
 }  // namespace
 
 Status copy(const TensorView& from, const TensorView& to) {
@@ -41,13 +71,17 @@ Status copy(const TensorView& from, const TensorView& to) {
                        "; pass views of one shape"));
   }
   if (from.elements() == 0) return {};
-  with_type(from.dtype, [&](auto* f) {
-    with_type(to.dtype, [&](auto* t) {
-      copy_axis<std::remove_pointer_t<decltype(f)>, std::remove_pointer_t<decltype(t)>>(from, to, 0,
-                                                                                        0, 0);
-    });
-  });
-  return {};
+  if (on_cpu(from) && on_cpu(to)) {
+    copy_on_host(from, to);
+    return {};
+  }
+  if (is_plain(from, to)) return copy_plain(from, to);
+  const Result<HostCopy> source = to_host(from);
+  if (!source) return source.status();
+  const Result<HostCopy> target = to_host(to, Fill::kLeave);
+  if (!target) return target.status();
+  copy_on_host(source->view, target->view);
+  return to_device(*target, to);
 }
 
 Result<Tensor> allocate(const Device& device, DType dtype, std::span<const int64_t> sizes,

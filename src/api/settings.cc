@@ -1,11 +1,15 @@
 // Settings: the environment, read once, and the devices it allows.
 #include <convoy/convoy.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
 
 #include "base/str.h"
+#include "jit/build.h"
+#include "jit/options.h"
 #include "launch/backend.h"
 
 namespace convoy {
@@ -34,23 +38,84 @@ Status read_integer(const char* variable, Int least, Int most, Int& value) {
   return {};
 }
 
-Result<DeviceOptions> read_environment() {
-  DeviceOptions options;
-  if (const char* text = std::getenv("CONVOY_CPU_ISA"); text != nullptr && *text != '\0') {
-    options.isa_cap = isa_from_name(text);
-    if (!options.isa_cap) {
+struct Settings {
+  DeviceOptions devices;
+  JitOptions jit;
+};
+
+std::string variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+// Empty where the environment names no place.
+std::string cache_folder() {
+  if (const std::string folder = variable("CONVOY_CACHE_DIR"); !folder.empty()) return folder;
+  // A relative XDG path is to be ignored (XDG Base Directory Specification 0.8).
+  if (const std::string xdg = variable("XDG_CACHE_HOME"); xdg.starts_with('/')) {
+    return xdg + "/convoy";
+  }
+  if (const std::string home = variable("HOME"); !home.empty()) return home + "/.cache/convoy";
+  return {};
+}
+
+// Prefixes of Python installations: an active environment, that of `python3`, the user's, the
+// system's.
+std::vector<std::string> python_prefixes() {
+  std::vector<std::string> prefixes;
+  if (const std::string active = variable("VIRTUAL_ENV"); !active.empty()) {
+    prefixes.push_back(active);
+  }
+  const std::string path = variable("PATH");
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t end = std::min(path.find(':', begin), path.size());
+    const std::string folder = path.substr(begin, end - begin);
+    if (::access((folder + "/python3").c_str(), X_OK) == 0) {
+      prefixes.push_back(folder + "/..");
+      break;
+    }
+    begin = end + 1;
+  }
+  if (const std::string home = variable("HOME"); !home.empty())
+    prefixes.push_back(home + "/.local");
+  prefixes.insert(prefixes.end(), {"/usr/local", "/usr"});
+  return prefixes;
+}
+
+Result<Settings> read_environment() {
+  Settings settings;
+  DeviceOptions& devices = settings.devices;
+  if (const std::string text = variable("CONVOY_CPU_ISA"); !text.empty()) {
+    devices.isa_cap = isa_from_name(text);
+    if (!devices.isa_cap) {
       return invalid(str("environment: CONVOY_CPU_ISA='", text,
                          "' must be baseline, avx2, avx512, avx512bf16 or neon; unset it"));
     }
   }
-  if (Status s = read_integer("CONVOY_NUM_THREADS", 1, 4096, options.threads); !s.ok()) return s;
-  Status s = read_integer<int64_t>("CONVOY_INDEX_LIMIT", 2, int64_t{1} << 31, options.index_limit);
+  Status s = read_integer("CONVOY_NUM_THREADS", 1, 4096, devices.threads);
+  if (s.ok()) {
+    s = read_integer<int64_t>("CONVOY_INDEX_LIMIT", 2, int64_t{1} << 31, devices.index_limit);
+  }
+  JitOptions& jit = settings.jit;
+  if (s.ok()) {
+    s = read_integer<int64_t>("CONVOY_CACHE_BYTES", 0, std::numeric_limits<int64_t>::max(),
+                              jit.cache_bytes);
+  }
   if (!s.ok()) return s;
-  return options;
+  jit.nvrtc = variable("CONVOY_NVRTC");
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const std::string toolkit = variable(name); !toolkit.empty()) {
+      jit.toolkits.push_back(toolkit);
+    }
+  }
+  jit.pythons = python_prefixes();
+  jit.cache_folder = cache_folder();
+  configure_jit(jit);
+  return settings;
 }
 
-const Result<DeviceOptions>& settings() {
-  static const Result<DeviceOptions> kOnce = read_environment();
+const Result<Settings>& settings() {
+  static const Result<Settings> kOnce = read_environment();
   return kOnce;
 }
 
@@ -83,7 +148,27 @@ Result<Device> device(std::string_view name) {
     return unavailable(str("device: ", name, " needs the ", word,
                            " backend, which this build does not have; use --device cpu"));
   }
-  return backend->open(index, *settings());
+  return backend->open(index, settings()->devices);
+}
+
+Result<CacheSettings> cache_settings() {
+  if (!settings()) return settings().status();
+  return CacheSettings{settings()->jit.cache_folder, settings()->jit.cache_bytes};
+}
+
+std::vector<CachedKernel> cached_kernels() {
+  std::vector<CachedKernel> kernels;
+  if (!settings()) return kernels;
+  for (const DiskEntry& entry : kernels_on_disk())
+    kernels.push_back({entry.key, entry.kernel, entry.arch, entry.bytes});
+  return kernels;
+}
+
+Status clear_cached_kernels() {
+  if (!settings()) return settings().status();
+  if (clear_kernels_on_disk()) return {};
+  return invalid(str("cache '", settings()->jit.cache_folder,
+                     "': an entry cannot be removed; remove the folder by hand"));
 }
 
 std::vector<Device> devices() {
@@ -92,7 +177,8 @@ std::vector<Device> devices() {
   for (const BackendFunctions* backend : backends()) {
     const Result<int> count = backend->count();
     for (int i = 0; count && i < *count; ++i) {
-      if (Result<Device> one = backend->open(i, *settings()); one) all.push_back(*std::move(one));
+      if (Result<Device> one = backend->open(i, settings()->devices); one)
+        all.push_back(*std::move(one));
     }
   }
   return all;

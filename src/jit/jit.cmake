@@ -10,5 +10,5 @@ add_custom_command(OUTPUT ${device_text_cc}
   COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_CURRENT_SOURCE_DIR} "-DFILES=${joined}"
           -DOUTPUT=${device_text_cc} -P ${PROJECT_SOURCE_DIR}/cmake/embed_device_text.cmake
   DEPENDS ${device_text_paths} ${PROJECT_SOURCE_DIR}/cmake/embed_device_text.cmake VERBATIM)
-convoy_room(jit jit/build.cc jit/compile.cc jit/disk_cache.cc jit/key.cc jit/nvrtc.cc ${device_text_cc})
+convoy_room(jit jit/build.cc jit/compile.cc jit/cubin.cc jit/disk_cache.cc jit/key.cc jit/nvrtc.cc ${device_text_cc})
 target_compile_definitions(convoy_jit PRIVATE XXH_INLINE_ALL)  # nothing to link

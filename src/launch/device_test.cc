@@ -57,12 +57,20 @@ TEST(Ceilings, CopyRatesAreInterpolatedOverTheLogarithm) {
 }
 
 TEST(LimitOf, IsTheLongerOfBytesAndArithmetic) {
-  Ceilings c{.copy = {{1, 10}}, .copy_streaming_gbs = 10, .fma_gflops = 100, .matrix_gflops = 400};
+  Ceilings c{.copy = {{1, 10}},
+             .copy_streaming_gbs = 10,
+             .fma_gflops = 100,
+             .matrix_gflops = 400,
+             .matrix_tf32_gflops = 200};
   EXPECT_DOUBLE_EQ(limit(1000, 10'000'000, DType::kF32, c).us, 1000);
   EXPECT_FALSE(limit(1000, 10'000'000, DType::kF32, c).by_compute);
   EXPECT_DOUBLE_EQ(limit(1'000'000'000, 1000, DType::kF32, c).us, 10000);
   EXPECT_TRUE(limit(1'000'000'000, 1000, DType::kF32, c).by_compute);
   EXPECT_DOUBLE_EQ(limit(1'000'000'000, 1000, DType::kBf16, c).us, 2500);
+  EXPECT_DOUBLE_EQ(limit(1'000'000'000, 1000, DType::kTf32, c).us, 5000);
+  EXPECT_DOUBLE_EQ(limit(1'000'000'000, 1000, DType::kF16, c).us, 10000) << "no unit for f16";
+  c.matrix_f16_gflops = 800;
+  EXPECT_DOUBLE_EQ(limit(1'000'000'000, 1000, DType::kF16, c).us, 1250);
 }
 
 TEST(DeviceCopy, TakesCeilingsAndKeepsTheRest) {

@@ -13,6 +13,8 @@
 #include <immintrin.h>
 #endif
 
+#include "launch/cpu/each_thread.h"
+
 namespace convoy {
 namespace {
 
@@ -25,6 +27,34 @@ TEST(ParallelFor, RunsEveryItemOnce) {
         ASSERT_EQ(hit, 1);
     }
   }
+}
+
+// Shares hold at most 64 threads and are stolen from by threads that come late.
+TEST(ParallelFor, RunsEveryItemOnceWhateverItCosts) {
+  for (const int threads : {2, 3, 100}) {
+    std::vector<std::atomic<int>> hits(257);
+    std::atomic<int> sink = 0;
+    parallel_for(257, threads, [&](int64_t i) {
+      for (int64_t spin = 0; spin < (i < 40 ? 20000 : 10); ++spin)
+        sink.fetch_add(1, std::memory_order_relaxed);
+      ++hits[static_cast<size_t>(i)];
+    });
+    for (const auto& hit : hits)
+      ASSERT_EQ(hit, 1);
+  }
+}
+
+TEST(ScopedPin, BindsToOneCpuAndANegativeOneToNone) {
+  const std::vector<int> before = allowed_cpus();
+  ASSERT_FALSE(before.empty());
+  {
+    const ScopedPin none(-1);
+    EXPECT_FALSE(none.pinned());
+    EXPECT_EQ(allowed_cpus(), before);
+    const ScopedPin last(before.back());
+    EXPECT_EQ(allowed_cpus(), std::vector<int>{before.back()});
+  }
+  EXPECT_EQ(allowed_cpus(), before);
 }
 
 TEST(ParallelFor, OneThreadStaysOnTheCaller) {

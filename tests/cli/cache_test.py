@@ -56,7 +56,8 @@ class Cache(CliCase):
         self.assertIn("unmeasured", self.succeed("devices"))
         measured = cpu("--calibrate")
         self.assertEqual(list(measured), ["copy", "copy_streaming_gbs", "fma_gflops",
-                                          "matrix_gflops", "fork_join_us"])
+                                          "matrix_gflops", "matrix_f16_gflops", "matrix_tf32_gflops",
+                                          "fork_join_us"])
         self.assertEqual(cpu(), measured)
         self.assertNotIn("unmeasured", self.succeed("devices"))
 
@@ -102,6 +103,7 @@ class Cache(CliCase):
                json.dumps({**good, "key": "another CPU"}).encode()]
         for change in ({"copy": []}, {"copy": [1]}, {"copy": [{"bytes": 1}]}, {"fma_gflops": 0},
                        {"fma_gflops": "fast"}, {"fork_join_us": -1}, {"matrix_gflops": None},
+                       {"matrix_tf32_gflops": -1}, {"matrix_f16_gflops": "x"},
                        {"copy": [{"bytes": 2, "gbs": 1}, {"bytes": 1, "gbs": 1}]},
                        {"copy": [{"bytes": 1e300, "gbs": 1}]}):
             bad.append(json.dumps({**good, "ceilings": {**good["ceilings"], **change}}).encode())

@@ -104,15 +104,25 @@ class Errors(CliCase):
     def test_environment(self):
         for name, values in {"CONVOY_CPU_ISA": ["foo", "AVX2"],
                              "CONVOY_NUM_THREADS": ["0", "-1", "two", "1.5", "99999999999"],
+                             "CONVOY_INDEX_LIMIT": ["1", "-2", "x", "2147483649"],
                              "CONVOY_CACHE_BYTES": ["x", "-1", "1M", "99999999999999999999"]}.items():
             for value in values:
                 for args in (["explain", WHOLE], ["devices"], ["cache", "warm"]):
                     self.refuse(1, *args, env={name: value}, words=[name, value])
 
     def test_devices_that_are_not_here(self):
-        for device in ("cuda", "cuda:0", "hip:1"):
+        for device in ("cuda:999", "hip:1"):
             self.assertEqual(self.refuse(3, "explain", WHOLE, "--device", device), "kUnavailable")
-        self.assertEqual(self.refuse(1, "explain", WHOLE, "--device", "tpu"), "kInvalid")
+        for device in ("tpu", "cuda:", "cuda:x", "cuda:-1", "cuda:99999999999", "cpu:0"):
+            self.assertEqual(self.refuse(1, "explain", WHOLE, "--device", device), "kInvalid")
+        if any(row["id"] == "cuda:0" for row in self.document("devices")["devices"]):
+            return
+        x, w = self.array("x.npy", (1, 4, 5, 5)), self.array("w.npy", (4, 1, 3, 3))
+        for args in (["explain", WHOLE], ["run", HEAD, "--x", x, "--w", w, "--out", "y.npy"],
+                     ["bench", WHOLE], ["selftest"]):
+            self.assertEqual(self.refuse(3, *args, "--device", "cuda", words=["device cuda: "]),
+                             "kUnavailable")
+        self.assertFalse(os.path.exists(os.path.join(self.work, "y.npy")))
 
     def test_kernels_and_dtypes(self):
         self.refuse(1, "explain", WHOLE, "--kernel", "nobody", words=["nobody"])

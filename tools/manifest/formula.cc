@@ -185,12 +185,12 @@ Result<int64_t> Formula::value(int index, const Letters& letters) const {
   if (node.op == Op::kNumber) return node.number;
   if (node.op == Op::kName) return letters.find(node.name)->second;
   const Result<int64_t> a = value(node.left, letters);
-  if (!a) return a;
+  if (!a) return a.status();
   if (node.op == Op::kAnd && *a == 0) return 0;
   if (node.op == Op::kOr && *a != 0) return 1;
   if (node.op == Op::kNegate) return apply({.op = Op::kSubtract}, 0, *a);
   const Result<int64_t> b = value(node.right, letters);
-  if (!b) return b;
+  if (!b) return b.status();
   return apply(node, *a, *b);
 }
 

@@ -72,6 +72,7 @@ std::string workloads(const Manifest& manifest) {
   }
   code += "\nconstexpr Workload kWorkloads[] = {\n";
   for (const WorkloadRow& row : manifest.workloads) {
+    if (!row.parsed) continue;  // a fault, which main() reports
     code += str("    {", quoted(row.name), ", ", quoted(to_text(*row.parsed)), ", ",
                 quoted(row.model), ", ", sets[row.suites], "},\n");
   }

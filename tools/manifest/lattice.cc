@@ -40,12 +40,12 @@ void vary_channels(const ConvProblem& base, std::vector<ConvProblem>& out) {
 void vary_axis(const ConvProblem& base, int d, std::vector<ConvProblem>& out) {
   constexpr std::pair<int64_t, int64_t> kPads[] = {{0, 0}, {1, 1}, {0, 2}, {3, 1}};
   ConvProblem p = base;
-  for (const int64_t L : {1, 2, 5, 8}) {
+  for (const int64_t extent : {1, 2, 5, 8}) {
     for (const int64_t filter : {1, 2, 3, 5}) {
       for (const int64_t stride : {1, 2, 3}) {
         for (const int64_t dilation : {1, 2, 3}) {
           for (const auto& [lo, hi] : kPads) {
-            p.in[d] = L;
+            p.in[d] = extent;
             p.filter[d] = filter;
             p.stride[d] = stride;
             p.dilation[d] = dilation;

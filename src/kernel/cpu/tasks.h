@@ -19,7 +19,7 @@ inline int64_t items_per_task(int64_t items, double item_us, int threads) {
 
 // Rows of P for one task so that outer * ceil(P / rows) tasks keep every thread busy some times.
 inline int64_t rows_per_task(int64_t P, int64_t outer, int threads) {
-  constexpr int kTasksPerThread = 4;
+  constexpr int64_t kTasksPerThread = 4;
   if (threads <= 1) return P;
   const int64_t most = std::max<int64_t>(P, 1);
   return ceil_div(P, std::clamp<int64_t>(ceil_div(kTasksPerThread * threads, outer), 1, most));

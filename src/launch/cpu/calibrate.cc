@@ -63,7 +63,11 @@ class Calibration {
   }
 
  private:
-  int cpu(int thread) const { return cpus_[static_cast<size_t>(thread) % cpus_.size()]; }
+  // A CPU for each thread, or -1 where the caller may not use so many: one that is bound already
+  // sees its own CPU only, and all threads on that one halved every ceiling of two cores.
+  int cpu(int thread) const {
+    return cpus_.size() < static_cast<size_t>(threads_) ? -1 : cpus_[static_cast<size_t>(thread)];
+  }
 
   // Each thread's part of a working set, its two halves whole copy steps.
   int64_t share(int64_t size) const {

@@ -24,7 +24,7 @@ Probes probes_avx2() {
   return {.copy = copy_loop<Vec, false>,
           .stream = copy_loop<Vec, true>,
           .fma = arithmetic_loop<Vec>,
-          .fma_flops = kChains * 8 * 2};
+          .fma_flops = int64_t{kChains} * 8 * 2};
 }
 
 }  // namespace convoy

@@ -24,7 +24,7 @@ Probes probes_avx512() {
   return {.copy = copy_loop<Vec, false>,
           .stream = copy_loop<Vec, true>,
           .fma = arithmetic_loop<Vec>,
-          .fma_flops = kChains * 16 * 2};
+          .fma_flops = int64_t{kChains} * 16 * 2};
 }
 
 }  // namespace convoy

@@ -21,7 +21,7 @@ struct Dot {
 Probes probes_avx512bf16() {
   Probes probes = probes_avx512();
   probes.matrix = arithmetic_loop<Dot>;
-  probes.matrix_flops = kChains * 32 * 2;
+  probes.matrix_flops = int64_t{kChains} * 32 * 2;
   return probes;
 }
 

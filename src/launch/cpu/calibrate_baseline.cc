@@ -42,8 +42,9 @@ constexpr bool kStreams = false;
 }  // namespace
 
 Probes probes_baseline() {
-  Probes probes{
-      .copy = copy_loop<Vec, false>, .fma = arithmetic_loop<Vec>, .fma_flops = kChains * 4 * 2};
+  Probes probes{.copy = copy_loop<Vec, false>,
+                .fma = arithmetic_loop<Vec>,
+                .fma_flops = int64_t{kChains} * 4 * 2};
   if constexpr (kStreams) probes.stream = copy_loop<Vec, true>;
   return probes;
 }

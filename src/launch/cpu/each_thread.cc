@@ -35,7 +35,7 @@ std::vector<int> allowed_cpus() {
   return cpus;
 }
 
-ScopedPin::ScopedPin(int cpu) : before_(allowed_cpus()), pinned_(bind_to({cpu})) {}
+ScopedPin::ScopedPin(int cpu) : before_(allowed_cpus()), pinned_(cpu >= 0 && bind_to({cpu})) {}
 
 ScopedPin::~ScopedPin() {
   if (pinned_) bind_to(before_);

@@ -9,7 +9,7 @@ namespace convoy {
 // The CPUs that the calling thread may use, rising.
 std::vector<int> allowed_cpus();
 
-// Binds the calling thread to one CPU while it lives.
+// Binds the calling thread to one CPU while it lives; to none where `cpu` is negative.
 class ScopedPin {
  public:
   explicit ScopedPin(int cpu);

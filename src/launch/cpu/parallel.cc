@@ -6,6 +6,8 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cfenv>
 #include <mutex>
 #include <utility>
@@ -59,6 +61,62 @@ tbb::task_arena& arena(int threads) {
   return *arenas[i];
 }
 
+// Items [0, count) in one range a thread. A thread takes its own from the front, then what is left
+// of the others from their back: a thread meets the same items in every call, whose operands its
+// own cache still holds. Tasks stolen at random lost: depthwise 3x3 on 960x7x7 in nhwc took 19 to
+// 27 us on two threads and 11 on one.
+class Shares {
+ public:
+  Shares(int64_t count, int threads) : shares_(std::min(threads, kMostShares)) {
+    grain_ = count / kMostUnits + 1;
+    count_ = count;
+    const int64_t units = (count + grain_ - 1) / grain_;
+    for (int i = 0; i < shares_; ++i) {
+      const auto lo = static_cast<uint64_t>(units * i / shares_);
+      const auto hi = static_cast<uint64_t>(units * (i + 1) / shares_);
+      left_[i].ends.store(lo << 32 | hi, std::memory_order_relaxed);
+    }
+  }
+
+  // Runs what is left, as thread `self`.
+  template <class Body>
+  void run(int self, const Body& body) {
+    for (int i = 0; i < shares_; ++i) {
+      const int share = (self + i) % shares_;
+      for (int64_t unit = take(share, i == 0); unit >= 0; unit = take(share, i == 0)) {
+        const int64_t end = std::min(count_, (unit + 1) * grain_);
+        for (int64_t item = unit * grain_; item < end; ++item)
+          body(item);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kMostShares = 64;
+  static constexpr int64_t kMostUnits = int64_t{1} << 31;
+
+  // A unit of a share, or -1 where none is left.
+  int64_t take(int share, bool front) {
+    std::atomic<uint64_t>& ends = left_[share].ends;
+    uint64_t now = ends.load(std::memory_order_relaxed);
+    for (;;) {
+      const uint64_t lo = now >> 32, hi = now & 0xffffffffU;
+      if (lo >= hi) return -1;
+      const uint64_t next = front ? (lo + 1) << 32 | hi : lo << 32 | (hi - 1);
+      if (ends.compare_exchange_weak(now, next, std::memory_order_relaxed)) {
+        return static_cast<int64_t>(front ? lo : hi - 1);
+      }
+    }
+  }
+
+  struct alignas(64) Left {
+    std::atomic<uint64_t> ends;  // first unit, and one past the last
+  };
+  Left left_[kMostShares];
+  int shares_;
+  int64_t count_, grain_;
+};
+
 }  // namespace
 
 void set_parallel_for(ParallelFor parallel_for) {
@@ -73,16 +131,20 @@ void parallel_for(int64_t count, int threads, const std::function<void(int64_t)>
       body(i);
     return;
   }
-  const auto guarded = [&body](int64_t i) {
-    const DefaultFloatEnvironment environment;
-    body(i);
-  };
   if (replacement()) {
-    replacement()(count, guarded);
+    replacement()(count, [&body](int64_t i) {
+      const DefaultFloatEnvironment environment;
+      body(i);
+    });
     return;
   }
-  arena(threads).execute(
-      [&] { tbb::parallel_for(int64_t{0}, count, guarded, tbb::simple_partitioner()); });
+  Shares shares(count, threads);
+  const auto work = [&](int) {
+    const DefaultFloatEnvironment environment;
+    shares.run(std::max(0, tbb::this_task_arena::current_thread_index()), body);
+  };
+  const auto workers = static_cast<int>(std::min<int64_t>(count, threads));
+  arena(threads).execute([&] { tbb::parallel_for(0, workers, work, tbb::simple_partitioner()); });
 }
 
 }  // namespace convoy

@@ -86,7 +86,7 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
 template <class T>
 void pack_as(const State& state, const Operand<const T>& w, float* to) {
   const ConvProblem& p = state.problem;
-  const int64_t width = state.args.vectors * state.lanes;
+  const int64_t width = int64_t{state.args.vectors} * state.lanes;
   for (int64_t group = 0; group < p.G; ++group) {
     for (int64_t k0 = 0; k0 < state.args.blocks * width; k0 += width) {
       for_each_tap(p, [&](int64_t t, int64_t r, int64_t s) {
@@ -144,7 +144,7 @@ Result<Launchable> bind(const ConvProblem& p, const Config& config, const Device
   state.tile = CONVOY_PICK_TIER(info.isa, broadcast);
   state.args.vectors = config.values[0];
   state.args.columns = config.values[1];
-  const int64_t width = state.args.vectors * state.lanes;
+  const int64_t width = int64_t{state.args.vectors} * state.lanes;
   state.args.blocks = ceil_div(p.kpg(), width);
   const int64_t floats = p.G * state.args.blocks * width * gemm_k(p);
   return Launchable{.state = std::make_shared<State>(state),

@@ -60,6 +60,30 @@ struct Block {
   Vec bias;
 };
 
+// Memory that the next band touches, asked for line by line while this band computes: a walk down
+// the rows jumps from pixel to pixel, which no prefetcher of the machine follows into L3.
+struct Ahead {
+  const char* at;
+  int64_t left, step;  // bytes; those of one request
+
+  void ask() {
+    constexpr int64_t kLine = 64;
+    const int64_t now = left < step ? left : step;
+    for (int64_t i = 0; i < now; i += kLine)
+      __builtin_prefetch(at + i, 0, 2);
+    at += now;
+    left -= now;
+  }
+};
+
+// The bytes [begin + from, begin + to) of an operand, in `requests` requests.
+inline Ahead ahead_of(const void* begin, int64_t from, int64_t to, int64_t requests) {
+  constexpr int64_t kLine = 64;
+  const int64_t bytes = to > from ? to - from : 0;
+  const int64_t step = (bytes / (requests > 0 ? requests : 1) / kLine + 1) * kLine;
+  return {static_cast<const char*>(begin) + from, bytes, step};
+}
+
 template <class T>
 inline Vec load_bias(const Epilogue& e, int64_t k, Mask mask) {
   float lanes[kLanes] = {};

@@ -128,6 +128,38 @@ Status run(const void* opaque, const RunArgs& operands, const void* packed, Stre
   return {};
 }
 
+// Chunks and bands of a task. Operands that lie in the L2 caches are cut by channels first, since
+// a band reads filter-1 rows that its neighbour reads too; larger ones stream in bands of all
+// channels, the next band asked for during this one. Bands of 2 and 4 rows took 21 us on
+// 384x14x14 and 38 us on 192x28x28 with two threads.
+void cut_tasks(const ConvProblem& p, const DeviceInfo& info, State& state) {
+  constexpr int64_t kTasksPerThread = 4, kLeastBand = 14;
+  ChannelLanesArgs& a = state.args;
+  const int64_t planes = std::max<int64_t>(p.N * out_extent(p, 0), 1), P = out_extent(p, 1);
+  const bool in_l2 = bytes(p) <= info.l2_bytes * state.threads / 4 * 3;
+  a.chunk = chunk_blocks(p, a.pattern);
+  a.fetch_ahead = !in_l2 && a.pattern.identity;
+  if (in_l2 && a.pattern.identity) {  // a walk down the rows then keeps its window in L1
+    const int64_t window = p.in[2] * a.pattern.lanes * size_of(p.dtype) * p.filter[1];
+    a.chunk = std::clamp<int64_t>((24 << 10) / std::max<int64_t>(window, 1), 1, a.chunk);
+  }
+  if (in_l2 && state.threads > 1) {
+    const int64_t share = planes * a.pattern.blocks / (kTasksPerThread * state.threads);
+    a.chunk = std::clamp<int64_t>(share, 1, a.chunk);
+  }
+  const int64_t tasks = planes * ceil_div(a.pattern.blocks, a.chunk);
+  if (in_l2 && tasks >= kTasksPerThread * state.threads) {
+    a.band = std::max<int64_t>(P, 1);
+    return;
+  }
+  a.band = rows_per_task(P, tasks, state.threads);
+  const int64_t row_bytes = std::max<int64_t>(bytes(p) / (planes * std::max<int64_t>(P, 1)), 1);
+  if (a.fetch_ahead)
+    a.band = std::min(a.band, std::max(kLeastBand, (int64_t{1} << 19) / row_bytes));
+  const int64_t share = P * tasks / (2 * state.threads);  // leaves two tasks for each thread
+  if (p.filter[1] > 1) a.band = std::max(a.band, std::min({P, kLeastBand, share}));
+}
+
 Result<Launchable> bind(const ConvProblem& p, const Config& config, const Device& device) {
   const DeviceInfo& info = device.info();
   State state = {.problem = p, .lanes = tier_lanes(info.isa)};
@@ -135,9 +167,8 @@ Result<Launchable> bind(const ConvProblem& p, const Config& config, const Device
   state.tile = CONVOY_PICK_TIER(info.isa, channel_lanes);
   LanePattern& pattern = state.args.pattern;
   pattern = lane_pattern(p, state.lanes);
-  state.args.chunk = chunk_blocks(p, pattern);
+  cut_tasks(p, info, state);
   const int64_t outer = p.N * out_extent(p, 0) * ceil_div(pattern.blocks, state.args.chunk);
-  state.args.band = rows_per_task(out_extent(p, 1), std::max<int64_t>(outer, 1), state.threads);
   constexpr int64_t kTiles = 56;
   const int64_t rows = std::max<int64_t>(outer, 1) * ceil_div(out_extent(p, 1), state.args.band);
   state.args.segment =

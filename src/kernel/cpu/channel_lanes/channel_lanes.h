@@ -31,6 +31,7 @@ struct ChannelLanesArgs {
   int64_t chunk;         // blocks that one task walks
   int64_t band;          // output rows that one task walks
   int64_t segment;       // output columns that one task walks: whole tiles of 7 and of 8
+  bool fetch_ahead;      // the operands outgrow L2: ask for the next band during this one
 };
 
 void channel_lanes_baseline(const ChannelLanesArgs& args, int64_t task);

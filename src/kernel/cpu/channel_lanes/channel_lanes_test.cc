@@ -28,7 +28,7 @@ TEST(ChannelLanes, AgreesWithTheReferenceOnRandomProblems) {
 // rows.
 TEST(ChannelLanes, AgreesWithTheReferenceInEveryTile) {
   for (const Device& device : tier_devices()) {
-    for (const int w : {1, 6, 7, 8, 13, 14, 15, 21, 32, 63, 120}) {
+    for (const int w : {1, 6, 7, 8, 13, 14, 15, 20, 21, 32, 63, 120}) {
       for (const char* shape :
            {"c35 k35 g35 h7 r3 s3 pad1", "c16 k16 g16 h4 r3 s3 pad1:0x0:1 relu6",
             "c20 k20 g20 h6 r5 s5 pad2", "c17 k17 g17 h5 r7 s7 pad3 silu",
@@ -48,12 +48,14 @@ TEST(ChannelLanes, AgreesWithTheReferenceInEveryTile) {
   }
 }
 
-// Threads decide the bands and segments.
+// Threads decide the bands, chunks and segments; the last two problems outgrow L2.
 TEST(ChannelLanes, ThreadsDoNotChangeBits) {
   const Result<Device> one = open_cpu({.threads = 1}), many = open_cpu({.threads = 5});
   for (const char* text : {"conv2d fprop f32 n1 c48 k48 g48 h21 w28 r3 s3 pad1 nhwc",
                            "conv2d fprop bf16 n2 c40 k40 g40 h23 w30 r5 s5 pad2 nhwc",
-                           "conv1d fprop f32 n1 c32 k32 g32 w9000 s4 causal nhwc"}) {
+                           "conv1d fprop f32 n1 c32 k32 g32 w9000 s4 causal nhwc",
+                           "conv2d fprop f32 n5 c96 k96 g96 h56 w56 r3 s3 pad1 nhwc",
+                           "conv2d fprop f32 n5 c100 k100 g100 h77 w77 r3 s3 stride2 nhwc"}) {
     const Trial trial{.problem = *parse_problem(text)};
     const std::vector<std::byte> bytes = output_bytes(trial, kKernel, *one);
     ASSERT_FALSE(bytes.empty());

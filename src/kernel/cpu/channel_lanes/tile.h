@@ -31,8 +31,10 @@ inline void fill_edges(const Geometry& g, EdgeTable& edges) {
 template <class T, bool kIdentity, int kT>
 inline void compute_blocks(const ChannelLanesArgs& a, const Block<T>* blocks, int64_t count,
                            const Tile& tile, EdgeTable& edges, int64_t index, const Position& at,
-                           int rows) {
+                           int rows, Ahead* ahead) {
   for (int64_t b = 0; b < count; ++b) {
+    ahead[0].ask();
+    ahead[1].ask();
     if (blocks[b].whole) {
       any_tile<T, kIdentity, false, kT>(a, blocks[b], tile, edges, index, at, rows);
     } else {
@@ -43,35 +45,63 @@ inline void compute_blocks(const ChannelLanesArgs& a, const Block<T>* blocks, in
 
 template <class T, bool kIdentity>
 inline void compute_row(const ChannelLanesArgs& a, const Block<T>* blocks, int64_t count,
-                        EdgeTable& edges, const Position& at, int rows) {
+                        EdgeTable& edges, const Position& at, int rows, Ahead* ahead) {
   Tile tile{&a.g, 0, nullptr, a.g.cpg * kLanes};
   for (int64_t index = 0; tile.q0 < a.g.out[2]; ++index) {
     const int columns = tile_columns(a.g.out[2], tile.q0);
     if (columns == 8)
-      compute_blocks<T, kIdentity, 8>(a, blocks, count, tile, edges, index, at, rows);
+      compute_blocks<T, kIdentity, 8>(a, blocks, count, tile, edges, index, at, rows, ahead);
     if (columns == 7)
-      compute_blocks<T, kIdentity, 7>(a, blocks, count, tile, edges, index, at, rows);
+      compute_blocks<T, kIdentity, 7>(a, blocks, count, tile, edges, index, at, rows, ahead);
     if (columns == 4)
-      compute_blocks<T, kIdentity, 4>(a, blocks, count, tile, edges, index, at, rows);
+      compute_blocks<T, kIdentity, 4>(a, blocks, count, tile, edges, index, at, rows, ahead);
     if (columns == 1)
-      compute_blocks<T, kIdentity, 1>(a, blocks, count, tile, edges, index, at, rows);
+      compute_blocks<T, kIdentity, 1>(a, blocks, count, tile, edges, index, at, rows, ahead);
     tile.q0 += columns;
   }
+}
+
+// The operands of the band after this one: x read, y written. Nothing where the task walks a part
+// of the channels, whose pixels do not lie end to end.
+template <class T>
+inline void next_band(const ChannelLanesArgs& a, const Position& at, int64_t p_end,
+                      int64_t requests, Ahead (&ahead)[2]) {
+  ahead[0] = ahead[1] = {};
+  const Geometry& g = a.g;
+  if (!a.fetch_ahead || a.chunk < a.pattern.blocks) return;
+  const bool last = p_end >= g.out[1];
+  const int64_t n = last ? at.n + 1 : at.n, p = last ? 0 : p_end;
+  if (n >= g.N || g.out[0] > 1) return;
+  const int64_t p_next = p + a.band < g.out[1] ? p + a.band : g.out[1];
+  // The rows that this band reads too are there already.
+  const int64_t skip = last ? -g.pad[1] : g.filter[1] - 1 - g.pad[1];
+  const int64_t h = p * g.stride[1] + skip,
+                h_next = p_next * g.stride[1] + g.filter[1] - 1 - g.pad[1];
+  const int64_t h_end = h_next < g.in[1] ? h_next : g.in[1];
+  constexpr int64_t kBytes = sizeof(T);
+  ahead[0] = ahead_of(g.x, (n * g.x_stride[0] + (h > 0 ? h : 0) * g.x_stride[3]) * kBytes,
+                      (n * g.x_stride[0] + h_end * g.x_stride[3]) * kBytes, requests);
+  ahead[1] = ahead_of(g.y, (n * g.y_stride[0] + p * g.y_stride[3]) * kBytes,
+                      (n * g.y_stride[0] + p_next * g.y_stride[3]) * kBytes, requests);
 }
 
 // Whole blocks roll; a block of fewer channels than lanes takes its rows one by one.
 template <class T>
 inline void roll_band(const ChannelLanesArgs& a, const Block<T>* blocks, int64_t count,
                       EdgeTable& edges, const Position& at, int64_t p_end) {
+  Ahead ahead[2];
+  next_band<T>(a, at, p_end, a.g.out[2] / kRollColumns * count * (p_end - at.p), ahead);
   for (int64_t q0 = 0; q0 < a.g.out[2]; q0 += kRollColumns) {
     for (int64_t b = 0; b < count; ++b) {
-      if (blocks[b].whole) roll_down(a, blocks[b], q0, at, p_end);
+      if (!blocks[b].whole) continue;
+      if (a.g.stride[1] == 1) roll_down<1>(a, blocks[b], q0, at, p_end, ahead);
+      if (a.g.stride[1] == 2) roll_down<2>(a, blocks[b], q0, at, p_end, ahead);
     }
   }
   for (int64_t b = 0; b < count; ++b) {
     if (blocks[b].whole) continue;
     for (Position row = at; row.p < p_end; ++row.p)
-      compute_row<T, true>(a, blocks + b, 1, edges, row, 1);
+      compute_row<T, true>(a, blocks + b, 1, edges, row, 1, ahead);
   }
 }
 
@@ -89,9 +119,12 @@ inline void compute_band(const ChannelLanesArgs& a, Position at, int64_t b0) {
     if (rolls(a)) return roll_band(a, blocks, count, edges, at, p_end);
   }
   const int most = rows_at_once(g);
+  Ahead ahead[2];
+  next_band<T>(a, at, p_end, (p_end - at.p + most - 1) / most * ((g.out[2] + 6) / 7) * count,
+               ahead);
   while (at.p < p_end) {
     const int rows = p_end - at.p < most ? 1 : most;
-    compute_row<T, kIdentity>(a, blocks, count, edges, at, rows);
+    compute_row<T, kIdentity>(a, blocks, count, edges, at, rows, ahead);
     at.p += rows;
   }
 }

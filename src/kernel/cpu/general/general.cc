@@ -69,11 +69,11 @@ Status run(const void* opaque, const RunArgs& args, const void*, Stream) {
 Result<Launchable> bind(const ConvProblem& p, const Config&, const Device& device) {
   const DeviceInfo& info = device.info();
   const double one = work_us(p, info);
-  State state{.problem = p,
-              .threads = worthwhile_threads(one, info.threads),
-              .item_us = one / static_cast<double>(std::max<int64_t>(item_count(p), 1)),
-              .task = CONVOY_PICK_TIER(info.isa, general)};
-  return Launchable{.state = std::make_shared<State>(std::move(state)), .run = run};
+  const State state{.problem = p,
+                    .threads = worthwhile_threads(one, info.threads),
+                    .item_us = one / static_cast<double>(std::max<int64_t>(item_count(p), 1)),
+                    .task = CONVOY_PICK_TIER(info.isa, general)};
+  return Launchable{.state = std::make_shared<State>(state), .run = run};
 }
 
 }  // namespace

@@ -115,13 +115,13 @@ Status run(const void* opaque, const RunArgs& args, const void* packed, Stream) 
 Result<Launchable> bind(const ConvProblem& p, const Config&, const Device& device) {
   const DeviceInfo& info = device.info();
   const double one = work_us(p, info);
-  State state{.problem = p,
-              .threads = worthwhile_threads(one, info.threads),
-              .lanes = tier_lanes(info.isa),
-              .work_us = one,
-              .task = CONVOY_PICK_TIER(info.isa, row_lanes)};
+  const State state{.problem = p,
+                    .threads = worthwhile_threads(one, info.threads),
+                    .lanes = tier_lanes(info.isa),
+                    .work_us = one,
+                    .task = CONVOY_PICK_TIER(info.isa, row_lanes)};
   Launchable launchable{
-      .state = std::make_shared<State>(std::move(state)), .views = Views::kUnitInner, .run = run};
+      .state = std::make_shared<State>(state), .views = Views::kUnitInner, .run = run};
   if (size_of(p.dtype) == 2) {
     launchable.packed_bytes = static_cast<size_t>(p.K * gemm_k(p)) * sizeof(float);
     launchable.pack = pack;

@@ -11,6 +11,7 @@ enum class RowLanesMode {
   kFlat,     // the same along a whole plane, rows end to end: stride 1, Q == W,
              // packed planes
   kRolling,  // one channel, 3x3 in 2D: row after row of the input
+  kNarrow,   // whole planes of a few rows, 3x3 in 2D: two rows a vector
   kRows,     // one channel, rows by vectors: neighbouring rows share their loads
 };
 

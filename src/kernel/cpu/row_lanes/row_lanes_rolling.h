@@ -65,6 +65,11 @@ template <int kV, int kC, Step kStep, bool kMasked, bool kFar, class T>
           set1(t.w[c * a.w_stride[0] + i / 3 * a.w_stride[3] + i % 3 * a.w_stride[4]]);
     }
   }
+  const Clamp clamp = clamp_of(a.epilogue.activation);
+  [[maybe_unused]] Mask stored[kV];
+  for (int v = 0; v < kV; ++v) {
+    if constexpr (kMasked) stored[v] = m.stored[v];
+  }
   for (int s = 0; s < 3; ++s) {
     for (int v = 0; v < kV; ++v) {
       if constexpr (kMasked) f.taps[s][v] = m.column_taps[s][v];
@@ -83,7 +88,13 @@ template <int kV, int kC, Step kStep, bool kMasked, bool kFar, class T>
   }
   const auto close_row = [&] {
     for (int v = 0; v < kV * kC; ++v) {
-      store_y<kMasked, kFar>(a, m, v % kV, y + v * y_next, sums[0][v], bias[v % kC]);
+      if constexpr (kFar) {
+        store_y<kMasked>(a, m, v % kV, y + v * y_next, sums[0][v], bias[v % kC]);
+      } else if constexpr (kMasked) {
+        store(stored[v % kV], y + v * y_next, finish(sums[0][v], bias[v % kC], clamp));
+      } else {
+        store(y + v * y_next, finish(sums[0][v], bias[v % kC], clamp));
+      }
       for (int j = 0; j + 1 < kOpen; ++j)
         sums[j][v] = sums[j + 1][v];
       sums[kOpen - 1][v] = zero();

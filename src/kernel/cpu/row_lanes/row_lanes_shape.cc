@@ -48,12 +48,24 @@ bool is_narrow(const RowLanesArgs& a, int lanes) {
   return a.out[2] < lanes;
 }
 
+// Planes of two rows a vector, four vectors; at stride 2 of 7x7 outputs only.
+bool is_narrow_plane(const RowLanesArgs& a, int lanes) {
+  const auto fits = [&](int d) {
+    const int64_t out = a.out[d], odd = a.in[d] % 2;
+    if (a.stride[d] == 2) return a.pad[d] == 1 && out == 7 && a.in[d] == 14 - odd;
+    return a.pad[d] == 1 && a.in[d] == out && (out == 7 || out == 8);
+  };
+  return lanes == 16 && a.out[0] == 1 && a.pad[0] == 0 && fits(1) && fits(2) &&
+         a.x_stride[3] == a.in[2] && a.y_stride[3] == a.out[2];
+}
+
 RowLanesMode mode_of(const RowLanesArgs& a, int lanes) {
   const bool shares_rows = a.kpg == 1 && a.filter[1] > 1 && a.dilation[1] == 1 &&
                            a.stride[1] <= 2 && a.stride[2] <= 2 && a.out[1] > 1;
   if (shares_rows) {
     const bool three = a.filter[0] == 1 && a.filter[1] == 3 && a.filter[2] == 3 && a.cpg == 1 &&
                        a.dilation[2] == 1 && a.stride[1] == a.stride[2];
+    if (three && is_narrow_plane(a, lanes)) return RowLanesMode::kNarrow;
     return three ? RowLanesMode::kRolling : RowLanesMode::kRows;
   }
   return can_be_flat(a) && is_narrow(a, lanes) ? RowLanesMode::kFlat : RowLanesMode::kBlock;
@@ -69,6 +81,7 @@ TileShape tile_shape(const RowLanesArgs& a, int lanes) {
     const int64_t tiles = ceil_div(vectors, int64_t{lanes == 16 ? 4 : 2});
     return {1, 3, ceil_div(vectors, tiles)};
   }
+  if (a.mode == RowLanesMode::kNarrow) return {1, 3, 1};
   if (a.mode == RowLanesMode::kRows) {
     return {1, vectors == 1 ? 7 : 4, std::min<int64_t>(vectors, 2)};
   }
@@ -91,7 +104,9 @@ void cut_items(RowLanesArgs& a, int lanes) {
   a.block = lanes == 16 ? 8 : 4;
   a.blocks = ceil_div(a.kpg, a.block);
   const int64_t row_floats = std::max<int64_t>(a.cpg * std::min(a.in[2], kColumns), 1);
-  const bool one_channel = a.mode == RowLanesMode::kRows || a.mode == RowLanesMode::kRolling;
+  const bool narrow = a.mode == RowLanesMode::kNarrow;
+  const bool one_channel =
+      a.mode == RowLanesMode::kRows || a.mode == RowLanesMode::kRolling || narrow;
   const int64_t most_rows = one_channel ? 28 : 8;
   a.strip = std::clamp<int64_t>(kSharedFloats / row_floats, 1, most_rows);
   if (one_channel) a.strip = most_rows;  // whole tiles of 4 and 7 rows
@@ -103,6 +118,7 @@ void cut_items(RowLanesArgs& a, int lanes) {
   // A pair of narrow planes takes 18 registers of weights; one alone took 33 us on 576x14x14
   // against 27 (as in row_lanes_rolling.h).
   a.pair = a.mode == RowLanesMode::kRolling && lanes == 16 && a.columns <= lanes ? 2 : 1;
+  if (narrow) a.pair = 16;
   a.pairs = ceil_div(a.G, a.pair);
   a.items = a.N * a.pairs * a.out[0] * a.strips * a.chunks * a.blocks;
 }
@@ -123,6 +139,7 @@ void shape_row_lanes(RowLanesArgs& a, int lanes) {
 std::string row_lanes_tile_text(const RowLanesArgs& a, int lanes) {
   const TileShape t = tile_shape(a, lanes);
   if (a.mode == RowLanesMode::kRows) return str(t.rows, "p x ", t.vectors, "v/rows");
+  if (a.mode == RowLanesMode::kNarrow) return "2p x 4v/narrow";
   if (a.mode == RowLanesMode::kRolling) return str(t.vectors, "v/rolling");
   return str(t.channels, "k x ", t.vectors, a.mode == RowLanesMode::kFlat ? "v/flat" : "v");
 }

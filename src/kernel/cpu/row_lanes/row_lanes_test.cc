@@ -46,6 +46,30 @@ TEST(RowLanes, AgreesWithTheReferenceOnEveryWidth) {
   }
 }
 
+// Planes of 7 and 8 outputs, and their neighbours that take other tiles.
+TEST(RowLanes, AgreesWithTheReferenceOnNarrowPlanes) {
+  for (const Device& device : tier_devices()) {
+    unsigned seed = 0;
+    for (const int h : {6, 7, 8, 12, 13, 14, 15}) {
+      for (const int w : {6, 7, 8, 12, 13, 14, 15}) {
+        for (const char* shape : {"f32 n2 c19 k19 g19", "bf16 n1 c16 k16 g16"}) {
+          for (const char* rest : {"pad1 bias relu6", "stride2 pad1 silu", "stride2 pad1 relu",
+                                   "pad1", "pad2:0x2:0", "stride2 pad0:2x0:2"}) {
+            const Result<ConvProblem> p =
+                parse_problem(str("conv2d fprop ", shape, " h", h, " w", w, " r3 s3 ", rest));
+            ASSERT_TRUE(p.ok()) << p.status().message();
+            const Trial trial{.problem = *p,
+                              .gaps = seed % 3 == 1 ? Gaps::kRows : Gaps::kNone,
+                              .values = seed % 2 == 1 ? Values::kNonFinite : Values::kIntegers,
+                              .seed = ++seed};
+            ASSERT_EQ(compare_with_reference(trial, kKernel, device), "") << to_text(*p);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(RowLanes, AnInfiniteWeightOverPaddingLeavesTheEdgeFinite) {
   for (const Device& device : tier_devices()) {
     for (const int kpg : {1, 4}) {

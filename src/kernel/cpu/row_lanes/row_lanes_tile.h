@@ -1,6 +1,7 @@
 // Walks the items of a task: which tile stands where.
 #pragma once
 
+#include "kernel/cpu/row_lanes/row_lanes_narrow.h"
 #include "kernel/cpu/row_lanes/row_lanes_rolling.h"
 #include "kernel/cpu/row_lanes/row_lanes_rows.h"
 
@@ -133,6 +134,15 @@ void run_item(const RowLanesArgs& a, const Item& t, TileLanes (&lanes)[kTiles]) 
   }
 }
 
+template <class T, class Lanes>
+void run_narrow(const RowLanesArgs& a, const Lanes& m, int64_t task) {
+  const int64_t end = least((task + 1) * a.items_per_task, a.items);
+  for (int64_t i = task * a.items_per_task; i < end; ++i) {
+    const int64_t k = i % a.pairs * a.pair;
+    narrow_planes<T>(a, m, i / a.pairs, k, least(k + a.pair, a.G));
+  }
+}
+
 template <Step kStep, class T>
 void run_items(const RowLanesArgs& a, int64_t task) {
   const int64_t first = task * a.items_per_task;
@@ -145,6 +155,11 @@ void run_items(const RowLanesArgs& a, int64_t task) {
 
 template <class T>
 void run_step(const RowLanesArgs& a, int64_t task) {
+  if constexpr (kLanes == 16) {
+    const bool narrow = a.mode == RowLanesMode::kNarrow;
+    if (narrow && a.stride[2] == 1) return run_narrow<T>(a, narrow_lanes(a), task);
+    if (narrow) return run_narrow<T>(a, halved_lanes(a), task);
+  }
   if (a.stride[2] == 1) return run_items<Step::kOne, T>(a, task);
   if (a.stride[2] == 2) return run_items<Step::kTwo, T>(a, task);
   run_items<Step::kAny, T>(a, task);

@@ -1,32 +1,13 @@
-// The C interface over the C++ one: handles, checked structs, and no exception past this file.
-#include <convoy/c_api.h>
-#include <convoy/convoy.h>
-
+// Devices, plans, packed weights and runs through the C interface.
 #include <algorithm>
-#include <cstdio>
-#include <iterator>
 #include <memory>
-#include <new>
 
+#include "api/c_support.h"
 #include "base/str.h"
 
-// NOLINTBEGIN(readability-identifier-naming): the names of the C header.
-struct convoy_device {
-  convoy::Device device;
-};
-struct convoy_plan {
-  convoy::Plan plan;
-  std::string problem;
-};
-struct convoy_packed {
-  convoy::PackedWeights weights;
-};
-// NOLINTEND(readability-identifier-naming)
-
-namespace convoy {
+namespace convoy::c_api {
 namespace {
 
-static_assert(static_cast<int>(Code::kInternal) == CONVOY_INTERNAL);
 static_assert(static_cast<int>(DType::kF32) == CONVOY_F32);
 static_assert(static_cast<int>(DType::kTf32) == CONVOY_TF32);
 static_assert(static_cast<int>(DType::kF16) == CONVOY_F16);
@@ -34,42 +15,8 @@ static_assert(static_cast<int>(DType::kBf16) == CONVOY_BF16);
 static_assert(static_cast<int>(Verdict::kDeclined) == CONVOY_DECLINED);
 static_assert(kMaxRank == CONVOY_MAX_RANK);
 
-// A fixed array, so that reporting a lack of memory needs none.
-thread_local char last_error[1024] = "";
-
-convoy_status fail(Code code, const char* message) {
-  std::snprintf(last_error, sizeof last_error, "%s", message);
-  return static_cast<convoy_status>(code);
-}
-
-// Runs `body`, which returns a Status, and turns whatever leaves it into a code and a message.
-template <class Body>
-convoy_status guarded(const char* function, const Body& body) noexcept {
-  try {
-    const Status status = body();
-    return status.ok() ? CONVOY_OK : fail(status.code(), status.message().c_str());
-  } catch (const std::bad_alloc&) {
-    return fail(Code::kUnavailable, "memory: the allocation failed; free some");
-  } catch (...) {
-    std::snprintf(last_error, sizeof last_error, "%s: an unexpected exception; report it",
-                  function);
-    return CONVOY_INTERNAL;
-  }
-}
-
-Status not_null(const char* function, const char* parameter, bool present) {
-  if (present) return {};
-  return invalid(str(function, ": ", parameter, " is null; pass a valid pointer"));
-}
-
-Status check_size(const char* type, size_t given, size_t expected) {
-  if (given == expected) return {};
-  return invalid(str(type, ": struct_size=", given, " must be ", expected, "; set it to sizeof(",
-                     type, ") of this version's header"));
-}
-
 // An absent tensor is an empty view.
-Status view_of(const char* name, const convoy_tensor* from, TensorView& to) {
+Status view_of(const char* name, const convoy_tensor* from, const Device& device, TensorView& to) {
   if (from == nullptr) return {};
   if (Status s = check_size("convoy_tensor", from->struct_size, sizeof *from); !s.ok()) return s;
   if (from->dtype < CONVOY_F32 || from->dtype > CONVOY_BF16) {
@@ -81,6 +28,7 @@ Status view_of(const char* name, const convoy_tensor* from, TensorView& to) {
                        "; pass null where there is no tensor"));
   }
   to.data = from->data;
+  to.device = device.info().id;
   to.dtype = static_cast<DType>(from->dtype);
   to.rank = from->rank;
   std::copy_n(from->sizes, from->rank, to.sizes.begin());
@@ -100,33 +48,14 @@ Status run(const convoy_plan& plan, const convoy_run_args& from) {
                   {"dy", from.dy, &args.dy},       {"dx", from.dx, &args.dx},
                   {"dw", from.dw, &args.dw},       {"db", from.db, &args.db}};
   for (const auto& operand : operands) {
-    if (Status s = view_of(operand.name, operand.from, *operand.to); !s.ok()) return s;
+    if (Status s = view_of(operand.name, operand.from, plan.device, *operand.to); !s.ok()) return s;
   }
   if (from.packed != nullptr) args.packed = &from.packed->weights;
-  return plan.plan.run(args);
+  if (Status s = plan.plan.run(args); !s.ok()) return s;
+  return synchronize(plan.device);
 }
 
-// Calls use(problem) with the parsed text; `has_out`: the caller gave a place for the answer.
-template <class Use>
-convoy_status with_problem(const char* function, const char* text, bool has_out,
-                           const Use& use) noexcept {
-  return guarded(function, [&]() -> Status {
-    if (Status s = not_null(function, "problem", text != nullptr); !s.ok()) return s;
-    if (Status s = not_null(function, "the output", has_out); !s.ok()) return s;
-    const Result<ConvProblem> problem = parse_problem(text);
-    return problem ? use(*problem) : problem.status();
-  });
-}
-
-convoy_status count_of(const char* function, const char* text, int64_t* out,
-                       int64_t (*count)(const ConvProblem&)) noexcept {
-  return with_problem(function, text, out != nullptr, [&](const ConvProblem& p) -> Status {
-    *out = count(p);
-    return {};
-  });
-}
-
-// Calls use(*plan); `has_out` as above.
+// Calls use(*plan); `has_out`: the caller gave a place for the answer.
 template <class Use>
 convoy_status with_plan(const char* function, const convoy_plan* plan, bool has_out,
                         const Use& use) noexcept {
@@ -161,52 +90,15 @@ Status create_plan(const char* text, const Device& device, const convoy_plan_opt
   if (!problem) return problem.status();
   const Result<Plan> made = plan(*problem, device, options);
   if (!made) return made.status();
-  *out = std::make_unique<convoy_plan>(convoy_plan{*made, to_text(*problem)}).release();
+  *out = std::make_unique<convoy_plan>(convoy_plan{*made, to_text(*problem), device}).release();
   return {};
 }
 
 }  // namespace
-}  // namespace convoy
+}  // namespace convoy::c_api
 
 using namespace convoy;  // NOLINT(google-build-using-namespace): the definitions below are C names.
-
-const char* convoy_version(void) {
-  return version();
-}
-
-const char* convoy_last_error(void) {
-  return last_error;
-}
-
-convoy_status convoy_problem_check(const char* problem) {
-  return with_problem(__func__, problem, true, [](const ConvProblem&) { return Status(); });
-}
-
-convoy_status convoy_problem_shape(const char* problem, convoy_operand operand,
-                                   int64_t sizes[CONVOY_MAX_RANK], int32_t* rank) {
-  const char* function = __func__;
-  return with_problem(function, problem, sizes != nullptr, [&](const ConvProblem& p) -> Status {
-    if (Status s = not_null(function, "rank", rank != nullptr); !s.ok()) return s;
-    constexpr Shape (*kShapes[])(const ConvProblem&) = {x_shape, w_shape, y_shape, bias_shape};
-    const auto index = static_cast<size_t>(operand);
-    if (index >= std::size(kShapes)) {
-      return invalid(str(function, ": operand=", static_cast<int>(operand),
-                         " must be a convoy_operand; use CONVOY_Y"));
-    }
-    const Shape shape = kShapes[index](p);
-    std::copy(shape.sizes.begin(), shape.sizes.end(), sizes);
-    *rank = shape.rank;
-    return {};
-  });
-}
-
-convoy_status convoy_problem_flops(const char* problem, int64_t* count) {
-  return count_of(__func__, problem, count, flops);
-}
-
-convoy_status convoy_problem_bytes(const char* problem, int64_t* count) {
-  return count_of(__func__, problem, count, bytes);
-}
+using namespace convoy::c_api;  // NOLINT(google-build-using-namespace): likewise.
 
 convoy_status convoy_device_open(const char* name, convoy_device** opened) {
   const char* function = __func__;
@@ -295,7 +187,7 @@ convoy_status convoy_plan_pack_weights(const convoy_plan* plan, const convoy_ten
   return with_plan(function, plan, packed != nullptr, [&](const convoy_plan& p) -> Status {
     if (Status s = not_null(function, "w", w != nullptr); !s.ok()) return s;
     TensorView view;
-    if (Status s = view_of("w", w, view); !s.ok()) return s;
+    if (Status s = view_of("w", w, p.device, view); !s.ok()) return s;
     Result<PackedWeights> weights = p.plan.pack_weights(view);
     if (!weights) return weights.status();
     *packed = std::make_unique<convoy_packed>(convoy_packed{*std::move(weights)}).release();
