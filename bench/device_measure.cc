@@ -2,11 +2,9 @@
 #include "bench/device_measure.h"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
-#include <mutex>
-#include <thread>
 
+#include "bench/compile_ahead.h"
 #include "bench/copy_times.h"
 #include "bench/device_sets.h"
 #include "bench/verify.h"
@@ -125,31 +123,14 @@ Result<DeviceHarness> DeviceHarness::create(const Device& device) {
 
 void DeviceHarness::compile_ahead(const std::vector<Case>& cases, const MeasureOptions& options,
                                   int threads) {
-  std::atomic<size_t> next = 0;
-  std::mutex mutex;
-  const auto keep = [&](const Result<Plan>& made) {
-    if (!made) return;
-    const std::scoped_lock lock(mutex);
-    state_->ahead.push_back(*made);
-  };
-  const auto work = [&] {
-    for (size_t i = next++; i < cases.size(); i = next++) {
-      if (options.stop && options.stop()) return;
-      const Result<Plan> first = plan(cases[i].problem, state_->device, options.plan);
-      keep(first);
-      if (!first || !options.tune) continue;
-      for (const Candidate& c : first->explain().candidates) {
-        PlanOptions forced = options.plan;
-        forced.kernel = c.kernel;
-        if (c.verdict != Verdict::kDeclined) keep(plan(cases[i].problem, state_->device, forced));
-      }
-    }
-  };
-  std::vector<std::thread> workers;
-  for (int i = 0; i < threads; ++i)
-    workers.emplace_back(work);
-  for (std::thread& worker : workers)
-    worker.join();
+  std::vector<ConvProblem> problems;
+  for (const Case& c : cases)
+    problems.push_back(c.problem);
+  state_->ahead = bench::compile_ahead(problems, state_->device,
+                                       {.plan = options.plan,
+                                        .every_kernel = options.tune,
+                                        .threads = threads,
+                                        .stop = options.stop});
 }
 
 Status DeviceHarness::State::time(Runner& runner, Cache cache, double budget_us,
