@@ -123,15 +123,24 @@ Result<ExactCase> ExactCase::make(const CaseText& text, const ConvProblem& probl
   ExactCase made;
   made.problem_ = problem;
   made.f20_ = text.field_case_f20;
+  const bool on_cpu = device.info().id.backend == Backend::kCpu;
+  const Result<Device> host = on_cpu ? device : convoy::device("cpu");
+  if (!host) return host.status();
   for (const Operand& operand : operands(problem)) {
     const int64_t bytes = padded_bytes(operand) + 2 * kGuardBytes;
-    Result<Buffer> buffer = Buffer::allocate(device, static_cast<size_t>(bytes));
+    Result<Buffer> buffer = Buffer::allocate(*host, static_cast<size_t>(bytes));
     if (!buffer) return buffer.status();
     auto* const memory = static_cast<std::byte*>(buffer->data());
     fill_nan(memory, bytes);
     TensorView& view = made.args_.*operand.view;
     view = place(operand, problem, memory + kGuardBytes);
     made.buffers_.push_back(*std::move(buffer));
+    made.places_.push_back({operand, memory, static_cast<size_t>(bytes), {}});
+    if (device.info().id != host->info().id) {
+      Result<Buffer> there = Buffer::allocate(device, static_cast<size_t>(bytes));
+      if (!there) return there.status();
+      made.places_.back().on_device = *std::move(there);
+    }
     if (operand.output) {
       made.outputs_.push_back({operand, memory, {}});
       continue;
@@ -142,9 +151,9 @@ Result<ExactCase> ExactCase::make(const CaseText& text, const ConvProblem& probl
   }
   const Result<std::string> reference = reference_of(problem.pass);
   if (!reference) return reference.status();
-  const Result<Plan> plan = convoy::plan(problem, device, {.kernel = *reference});
+  const Result<Plan> plan = convoy::plan(problem, *host, {.kernel = *reference});
   if (!plan) return plan.status();
-  if (Status s = made.run(*plan, device, false); !s.ok()) return s;
+  if (Status s = made.run(*plan, *host, false); !s.ok()) return s;
   for (Output& output : made.outputs_) {
     Result<std::vector<float>> values = values_of(made.args_.*output.operand.view);
     if (!values) return values.status();
@@ -156,6 +165,7 @@ Result<ExactCase> ExactCase::make(const CaseText& text, const ConvProblem& probl
 Status ExactCase::run(const Plan& plan, const Device& device, bool pack_ahead) {
   for (const Output& output : outputs_)
     fill_nan(output.memory + kGuardBytes, padded_bytes(output.operand));
+  if (device.info().id.backend != Backend::kCpu) return run_there(plan, device);
   RunArgs args = args_;
   if (pack_ahead) {
     const Result<PackedWeights> packed = plan.pack_weights(args.w);
@@ -168,6 +178,27 @@ Status ExactCase::run(const Plan& plan, const Device& device, bool pack_ahead) {
   args.workspace = workspace->data();
   args.workspace_bytes = workspace->bytes();
   return plan.run(args);
+}
+
+Status ExactCase::run_there(const Plan& plan, const Device& device) {
+  RunArgs args = args_;
+  for (const Place& place : places_) {
+    Status s = copy_bytes(device, place.on_device.data(), place.memory, place.bytes);
+    if (!s.ok()) return s;
+    TensorView& view = args.*place.operand.view;
+    view.data = static_cast<std::byte*>(place.on_device.data()) + kGuardBytes;
+    view.device = device.info().id;
+  }
+  const Result<Buffer> workspace = Buffer::allocate(device, plan.workspace_bytes());
+  if (!workspace) return workspace.status();
+  args.workspace = workspace->data();
+  args.workspace_bytes = workspace->bytes();
+  if (Status s = plan.run(args); !s.ok()) return s;
+  for (const Place& place : places_) {
+    Status s = copy_bytes(device, place.memory, place.on_device.data(), place.bytes);
+    if (!s.ok()) return s;
+  }
+  return {};
 }
 
 std::string ExactCase::compare(const Output& output) const {

@@ -33,7 +33,7 @@ ConvProblem variant_of(const CaseText& text, Pass pass, DType dtype, Layout layo
 
 class ExactCase {
  public:
-  // Makes the operands and asks the reference kernel, by name, what to expect.
+  // Makes the operands in host memory and asks the reference kernel, by name, what to expect.
   static Result<ExactCase> make(const CaseText& text, const ConvProblem& problem,
                                 const Device& device);
 
@@ -43,17 +43,27 @@ class ExactCase {
   const TensorView& weights() const { return args_.w; }
 
  private:
+  // Of one operand: its place in host memory, guard bands included, and on the device of the plan.
+  struct Place {
+    Operand operand;
+    std::byte* memory;
+    size_t bytes;
+    Buffer on_device;
+  };
   struct Output {
     Operand operand;
     std::byte* memory;
     std::vector<float> expected;
   };
   Status run(const Plan& plan, const Device& device, bool pack_ahead);
+  // Through memory of a device other than the CPU.
+  Status run_there(const Plan& plan, const Device& device);
   std::string compare(const Output& output) const;
 
   ConvProblem problem_;
   bool f20_ = false;
   std::vector<Buffer> buffers_;
+  std::vector<Place> places_;
   RunArgs args_;
   std::vector<Output> outputs_;
 };

@@ -14,6 +14,7 @@ namespace {
 constexpr double kBudgetUs = 150e3;
 constexpr double kTuneBudgetUs = 40e3;
 constexpr int64_t kColdCap = int64_t{3} << 29;  // 1.5 GiB
+constexpr int64_t kColdDevice = int64_t{256} << 20;
 
 // One way to run a plan: packed ahead or inside the call, over one operand set or rotating ones.
 class Runner {
@@ -76,40 +77,10 @@ bool packs(const Plan& plan, const OperandSets& sets) {
   return plan.problem().pass == Pass::kFprop && plan.pack_weights(sets.first.w).ok();
 }
 
-// Everything of a row but its times.
-Row describe(const Plan& plan, const std::string& workload, std::string impl) {
-  const Explanation& e = plan.explain();
-  Row row;
-  row.problem = to_text(plan.problem());
-  row.workload = workload;
-  row.layout = plan.problem().layout;
-  row.impl = std::move(impl);
-  row.version = version();
-  row.kernel = plan.kernel();
-  row.config = plan.config();
-  row.flops = e.flops;
-  row.executed_flops = e.executed_flops;
-  row.bytes = e.bytes;
-  return row;
-}
-
-void add_times(Row& row, const Timing& timing) {
-  row.samples = timing.summary.samples;
-  row.median_us = timing.summary.median_us;
-  row.p10_us = timing.summary.p10_us;
-  row.p90_us = timing.summary.p90_us;
-  row.stream_us = timing.stream_us;
-}
-
-void clear_times(Row& row) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  row.median_us = row.p10_us = row.p90_us = row.stream_us = kNone;
-  row.tflops = row.gbs = row.limit_us = row.pct_limit = kNone;
-}
-
 }  // namespace
 
 int64_t cold_bytes(const DeviceInfo& device) {
+  if (device.id.backend != Backend::kCpu) return std::max(5 * device.l2_bytes, kColdDevice);
   return std::min(4 * std::max(device.l2_bytes * device.threads, device.l3_bytes), kColdCap);
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -33,6 +34,14 @@ std::optional<std::string> output_of(const char* command) {
 
 // Another project's checkout says nothing about the code that was measured.
 void read_checkout(Circumstances& c) {
+  // A bundle for another machine brings the commit beside the program.
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (std::ifstream file(program.parent_path() / "COMMIT"); !error && file >> c.commit) {
+    std::string word;
+    c.dirty = static_cast<bool>(file >> word);
+    return;
+  }
   const auto root = output_of("git rev-parse --show-toplevel 2>/dev/null");
   if (!root || !std::ifstream(*root + "/include/convoy/convoy.h")) return;
   c.commit = output_of("git rev-parse HEAD 2>/dev/null").value_or("");
@@ -76,8 +85,10 @@ Json versions() {
 Circumstances circumstances(const Device& device) {
   const DeviceInfo& info = device.info();
   Circumstances c;
-  c.machine = fmt::format("{}, {}, {} thread{}", info.name, name(info.isa), info.threads,
-                          info.threads == 1 ? "" : "s");
+  const std::string threads =
+      fmt::format("{}, {} thread{}", name(info.isa), info.threads, info.threads == 1 ? "" : "s");
+  const bool on_cpu = info.id.backend == Backend::kCpu;
+  c.machine = fmt::format("{}, {}", info.name, on_cpu ? threads : info.arch);
   read_checkout(c);
   c.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   c.command = command_line();

@@ -4,8 +4,11 @@
 #include <convoy/convoy.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "bench/stats.h"
 
 namespace convoy::bench {
 
@@ -38,9 +41,21 @@ struct Row {
 // The ceilings that bound a row in this cache state: cold bytes come from memory at any size.
 Ceilings ceilings_for(Cache cache, const Ceilings& measured);
 
+struct Timing {
+  Summary summary;       // per call
+  double stream_us = 0;  // the median of single calls, each timed alone
+};
+
+// Everything of a row but its times; the times; and what a row without a right result has.
+Row describe(const Plan& plan, const std::string& workload, std::string impl);
+void add_times(Row& row, const Timing& timing);
+void clear_times(Row& row);
+
 // Fills tflops, gbs, limit_us, by_compute, pct_limit and launch_bound from median_us, flops and
 // bytes. launch_bound: the median is under four empty launches.
-void judge(Row& row, DType dtype, const Ceilings& measured);
+// `copy_us`, where given, is a copy of the row's bytes in its cache state, measured beside it.
+void judge(Row& row, DType dtype, const Ceilings& measured,
+           std::optional<double> copy_us = std::nullopt);
 
 // "ok" and nothing else, or "ok: ..." with what was compared.
 bool passed(const Row& row);

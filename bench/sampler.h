@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "bench/stats.h"
+#include "bench/row.h"
 
 namespace convoy::bench {
 
@@ -22,11 +22,6 @@ struct SamplePlan {
   int64_t calls, samples;
 };
 SamplePlan plan_samples(double call_us, const SampleOptions& options);
-
-struct Timing {
-  Summary summary;       // per call
-  double stream_us = 0;  // the median of single calls, each timed alone
-};
 
 // call(i) runs the i-th call: i rises over warm-up, samples and single calls alike.
 Result<Timing> time_calls(const std::function<Status(int64_t)>& call, const SampleOptions& options);

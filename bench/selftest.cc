@@ -7,10 +7,13 @@
 #include <map>
 #include <tuple>
 
+#include "bench/compile_ahead.h"
 #include "bench/exact_case.h"
 
 namespace convoy::bench {
 namespace {
+
+constexpr int kCompileThreads = 8;
 
 template <class T>
 bool contains(const std::vector<T>& list, T value) {
@@ -18,6 +21,7 @@ bool contains(const std::vector<T>& list, T value) {
 }
 
 using Claim = std::tuple<std::string, Pass, DType, Layout>;  // of a roster row
+using Variant = std::tuple<Pass, DType, Layout>;
 using Key = std::tuple<Isa, Claim>;
 
 class Selftest {
@@ -37,13 +41,14 @@ class Selftest {
                       "`convoy manifest list` names them",
                       options_.plan.kernel));
     }
-    std::vector<std::tuple<Pass, DType, Layout>> variants;
+    std::vector<Variant> variants;
     for (const Pass pass : {Pass::kFprop, Pass::kDgrad, Pass::kWgrad}) {
       for (const DType dtype : {DType::kF32, DType::kTf32, DType::kF16, DType::kBf16}) {
         for (const Layout layout : {Layout::kNchw, Layout::kNhwc})
           variants.emplace_back(pass, dtype, layout);
       }
     }
+    if (device_.info().id.backend != Backend::kCpu) compile(variants);
     const size_t total = variants.size() * case_texts().size();
     size_t done = 0;
     for (const auto& [pass, dtype, layout] : variants) {
@@ -57,12 +62,27 @@ class Selftest {
   }
 
  private:
+  void compile(const std::vector<Variant>& variants) {
+    std::vector<ConvProblem> problems;
+    for (const auto& [pass, dtype, layout] : variants) {
+      for (const CaseText& text : case_texts())
+        problems.push_back(variant_of(text, pass, dtype, layout));
+    }
+    ahead_ = compile_ahead(problems, device_,
+                           {.plan = options_.plan,
+                            .every_kernel = true,
+                            .threads = kCompileThreads,
+                            .stop = options_.stop});
+  }
+
   Status run_case(const CaseText& text, Pass pass, DType dtype, Layout layout) {
     const ConvProblem problem = variant_of(text, pass, dtype, layout);
     Result<ExactCase> exact = ExactCase::make(text, problem, device_);
     if (!exact) return exact.status();
     for (const Device& tier : tiers_) {
       const Result<Plan> all = plan(problem, tier, {.deterministic = options_.plan.deterministic});
+      // Nobody claims the pass: no row of the report either.
+      if (all.status().code() == Code::kUnsupported) continue;
       if (!all) return all.status();
       for (const KernelFacts& facts : kernels_) {
         const bool claims = contains(facts.passes, pass) && contains(facts.dtypes, dtype) &&
@@ -109,7 +129,8 @@ class Selftest {
       const auto& [tier, claim] = key;
       SelftestRow row = counted;
       std::tie(row.kernel, row.pass, row.dtype, row.layout) = claim;
-      row.tier = name(tier);
+      const bool on_cpu = device_.info().id.backend == Backend::kCpu;
+      row.tier = on_cpu ? name(tier) : device_.info().arch;
       cases[claim] += row.cases;
       result.ok = result.ok && row.failed == 0;
       result.rows.push_back(std::move(row));
@@ -123,6 +144,7 @@ class Selftest {
   Device device_;
   std::vector<Device> tiers_;
   std::vector<KernelFacts> kernels_;
+  std::vector<Plan> ahead_;
   std::map<Key, SelftestRow> rows_;
 };
 

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
+#include <set>
 
+#include "bench/device_measure.h"
 #include "bench/measure.h"
 #include "bench/record.h"
 #include "bench/suites.h"
@@ -15,9 +18,11 @@
 namespace convoy::cli {
 namespace {
 
+constexpr int kCompileThreads = 8;
+
 struct BenchArgs {
   std::vector<std::string> problems;
-  std::string suite;
+  std::vector<std::string> suites;
   bool all = false, tune = false, allow_noisy = false;
   std::vector<std::string> peers;
   std::string record;
@@ -38,8 +43,15 @@ Status check_peers(const std::vector<std::string>& peers) {
 
 Result<std::vector<bench::Case>> cases_of(const BenchArgs& args) {
   if (args.all) return bench::suite_cases("all");
-  if (!args.suite.empty()) return bench::suite_cases(args.suite);
   std::vector<bench::Case> cases;
+  std::set<std::string> seen;
+  for (const std::string& suite : args.suites) {
+    const Result<std::vector<bench::Case>> some = bench::suite_cases(suite);
+    if (!some) return some.status();
+    for (const bench::Case& c : *some) {
+      if (seen.insert(to_text(c.problem)).second) cases.push_back(c);
+    }
+  }
   for (const std::string& text : args.problems) {
     const Result<ConvProblem> problem = parse_problem(text);
     if (!problem) return problem.status();
@@ -49,7 +61,7 @@ Result<std::vector<bench::Case>> cases_of(const BenchArgs& args) {
 }
 
 bool is_usage_fault(const BenchArgs& args) {
-  const int sources = (args.problems.empty() ? 0 : 1) + (args.suite.empty() ? 0 : 1) + args.all;
+  const int sources = (args.problems.empty() ? 0 : 1) + (args.suites.empty() ? 0 : 1) + args.all;
   return sources != 1;
 }
 
@@ -69,6 +81,15 @@ void print_rows(std::vector<bench::Row> rows) {
                          launch_bound, rows.size()));
 }
 
+// A pass without a kernel on this GPU costs its own row alone.
+bool is_left_out(const Status& status, const Device& device) {
+  return device.info().id.backend != Backend::kCpu && status.code() == Code::kUnsupported;
+}
+
+void print_note(const std::string& text) {
+  std::fputs(fmt::format("convoy: bench: {}\n", text).c_str(), stderr);
+}
+
 // A stop keeps what was measured so far; the caller asks interrupted().
 Result<std::vector<bench::Row>> measure_all(const std::vector<bench::Case>& cases,
                                             const Device& device, const BenchArgs& args,
@@ -77,12 +98,30 @@ Result<std::vector<bench::Row>> measure_all(const std::vector<bench::Case>& case
       .plan = {.kernel = common.kernel, .deterministic = common.deterministic},
       .tune = args.tune,
       .stop = interrupted};
+  using Rows = Result<std::vector<bench::Row>>;
+  std::function<Rows(const bench::Case&)> measure;
+  std::optional<bench::DeviceHarness> on_device;
   bench::Harness harness(device);
+  if (device.info().id.backend == Backend::kCpu) {
+    measure = [&](const bench::Case& c) { return harness.measure(c.problem, c.workload, options); };
+  } else {
+    Result<bench::DeviceHarness> made = bench::DeviceHarness::create(device);
+    if (!made) return made.status();
+    on_device.emplace(*std::move(made));
+    on_device->compile_ahead(cases, options, kCompileThreads);
+    measure = [&](const bench::Case& c) {
+      return on_device->measure(c.problem, c.workload, options);
+    };
+  }
   Progress progress("bench", cases.size(), !common.quiet && !common.json);
   std::vector<bench::Row> rows;
   for (const bench::Case& c : cases) {
     if (interrupted()) break;
-    Result<std::vector<bench::Row>> measured = harness.measure(c.problem, c.workload, options);
+    const Rows measured = measure(c);
+    if (is_left_out(measured.status(), device)) {
+      print_note(fmt::format("left out {}: {}", to_text(c.problem), measured.status().message()));
+      continue;
+    }
     if (!measured) return measured.status();
     rows.insert(rows.end(), measured->begin(), measured->end());
     progress.step(to_text(c.problem));
@@ -142,7 +181,8 @@ Result<int> bench_command(const BenchArgs& args, const Common& common) {
   }
   const double load = bench::load_average();
   const bench::CpuTimes before = bench::cpu_times();
-  const std::string cpus = bench::pin(*plain);
+  const bool on_cpu = plain->info().id.backend == Backend::kCpu;
+  const std::string cpus = on_cpu ? bench::pin(*plain) : "";
   // Limits stand beside times of the same process, so a cached calibration will not do.
   const Result<Ceilings> ceilings = calibrate(*plain);
   if (!ceilings) return ceilings.status();
@@ -162,7 +202,11 @@ void add_bench(CLI::App& app, Common& common, Action& action) {
   auto args = std::make_shared<BenchArgs>();
   CLI::App* command = app.add_subcommand("bench", "Measure problems against the machine's limit");
   command->add_option("problem", args->problems, "Problem texts, each complete");
-  command->add_option("--suite", args->suite, "The workloads of this suite, in both layouts");
+  command
+      ->add_option("--suite", args->suites,
+                   "The workloads of this suite, in both layouts; several, by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_flag("--all", args->all, "Every workload");
   command->add_option("--peer", args->peers, "Measure these beside: cudnn, onednn, torch")
       ->delimiter(',')

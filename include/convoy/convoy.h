@@ -61,7 +61,7 @@ struct CheckReport {
   double max_rel_err = 0;
   bool ok = false;
 };
-// Operands may lie on any device; the CPU judges.
+// Operands may lie on any device; that device judges what it can, the CPU the rest.
 Result<CheckReport> check(const ConvProblem& problem, const RunArgs& args, const Device& device);
 
 template <int Rank>

@@ -7,6 +7,7 @@
 #include "base/int_math.h"
 #include "base/str.h"
 #include "kernel/kernel.h"
+#include "plan/choose.h"
 #include "plan/operands.h"
 
 namespace convoy {
@@ -14,26 +15,6 @@ namespace {
 
 // Packed weights up to this size go on the stack of run(), so small layers need no workspace.
 constexpr size_t kStackBytes = 64 << 10;
-
-struct Accepted {
-  const RosterRow* row;
-  Config config;
-  double estimate_us;
-  size_t candidate;  // index into the explanation
-};
-
-// Why a row may not even be asked, from its facts.
-std::optional<Decline> declines_by_facts(const RosterRow& row, const ConvProblem& p,
-                                         const DeviceInfo& device) {
-  const auto lacks = [](unsigned set, auto value) {
-    return (set >> static_cast<unsigned>(value) & 1U) == 0;
-  };
-  if (row.backend != device.id.backend) return Decline{"runs on another backend"};
-  if (lacks(row.passes, p.pass)) return Decline{str("does not compute ", name(p.pass))};
-  if (lacks(row.dtypes, p.dtype)) return Decline{str("does not take dtype ", name(p.dtype))};
-  if (lacks(row.layouts, p.layout)) return Decline{str("does not take layout ", name(p.layout))};
-  return {};
-}
 
 bool is_unit_inner(const TensorView& v, Layout layout) {
   const int axis = layout == Layout::kNhwc ? 1 : v.rank - 1;
@@ -83,99 +64,43 @@ struct Plan::State {
 struct PlanBuilder {
   static Result<Plan> build(const ConvProblem& problem, const Device& device,
                             const PlanOptions& options);
-  static Result<std::vector<Accepted>> accept(const ConvProblem& p, const Device& device,
-                                              const PlanOptions& options, Explanation& out);
 };
 
-Result<std::vector<Accepted>> PlanBuilder::accept(const ConvProblem& p, const Device& device,
-                                                  const PlanOptions& options, Explanation& out) {
-  std::vector<Accepted> accepted;
-  bool known = options.kernel.empty();
-  for (const RosterRow& row : roster()) {
-    if (row.backend != device.info().id.backend && row.name != options.kernel) continue;
-    std::optional<Decline> decline = declines_by_facts(row, p, device.info());
-    if (!decline) decline = row.kernel->declines(p, device.info());
-    Candidate candidate{.kernel = row.name, .verdict = Verdict::kDeclined};
-    if (decline) {
-      candidate.reason = decline->reason;
-    } else {
-      // The batch and the threads may then not steer tiles or the choice.
-      ConvProblem costed = p;
-      DeviceInfo info = device.info();
-      if (options.deterministic) {
-        costed.N = 1;
-        info.threads = 1;
-      }
-      Config config = row.kernel->configure(costed, info);
-      candidate.estimate_us = row.kernel->estimate_us(costed, config, info);
-      candidate.verdict = Verdict::kAccepted;
-      candidate.config = config.text;
-      accepted.push_back({&row, config, candidate.estimate_us, out.candidates.size()});
-    }
-    if (row.name == options.kernel) {
-      known = true;
-      if (decline) {
-        return unsupported(str("plan: kernel ", row.name, " declines ", to_text(p), ": ",
-                               decline->reason, "; leave out --kernel or name another"));
-      }
-    }
-    out.candidates.push_back(std::move(candidate));
+namespace {
+
+// A kernel that takes any view, of the accepted ones the cheapest; compiled ones from the dearest,
+// which is the general one, since each that is tried costs a compilation.
+Launchable bind_any_view(const ConvProblem& problem, const Choice& choice, const Device& device) {
+  std::vector<const Accepted*> order;
+  for (const Accepted& a : choice.accepted)
+    order.push_back(&a);
+  if (choice.chosen().row->kernel->source != nullptr) std::reverse(order.begin(), order.end());
+  for (const Accepted* a : order) {
+    Result<Launchable> other = a->row->kernel->bind(problem, a->config, device);
+    if (other && other->views == Views::kAny && other->packed_bytes == 0) return *std::move(other);
   }
-  if (!known) {
-    return invalid(str("plan: kernel '", options.kernel,
-                       "' is not in the roster; `convoy manifest list` names them"));
-  }
-  return accepted;
+  return {};
 }
+
+}  // namespace
 
 Result<Plan> PlanBuilder::build(const ConvProblem& problem, const Device& device,
                                 const PlanOptions& options) {
-  if (Status s = validate(problem); !s.ok()) return s;
+  const Result<Choice> choice = choose(problem, device, options);
+  if (!choice) return choice.status();
+  const Accepted& chosen = choice->chosen();
+  Result<Launchable> bound = chosen.row->kernel->bind(problem, chosen.config, device);
+  if (!bound) return bound.status();
   auto state = std::make_shared<Plan::State>();
   state->problem = problem;
   state->device = device;
-  Explanation& out = state->explanation;
-  Result<std::vector<Accepted>> accepted = accept(problem, device, options, out);
-  if (!accepted) return accepted.status();
-  if (accepted->empty()) {
-    return unsupported(str("plan: ", to_text(problem), " has no kernel on ", device.info().name));
-  }
-  // Cheapest first; a reference kernel only where nobody else accepts.
-  std::sort(accepted->begin(), accepted->end(), [](const Accepted& a, const Accepted& b) {
-    if (a.row->reference != b.row->reference) return b.row->reference;
-    if (a.estimate_us != b.estimate_us) return a.estimate_us < b.estimate_us;
-    return a.candidate < b.candidate;
-  });
-  const Accepted* chosen = &accepted->front();
-  for (const Accepted& a : *accepted) {
-    if (a.row->name == options.kernel) chosen = &a;
-  }
-  Candidate& winner = out.candidates[chosen->candidate];
-  winner.verdict = Verdict::kChosen;
-  winner.reason = !options.kernel.empty() ? "named by the caller"
-                  : accepted->size() == 1 ? "the only kernel that accepts"
-                                          : "the lowest estimate";
-  for (const Accepted& a : *accepted) {
-    Candidate& candidate = out.candidates[a.candidate];
-    if (candidate.verdict != Verdict::kAccepted) continue;
-    candidate.reason = a.row->reference ? "the reference judges and does not compete"
-                                        : str("estimated slower than ", winner.kernel);
-  }
-  Result<Launchable> bound = chosen->row->kernel->bind(problem, chosen->config, device);
-  if (!bound) return bound.status();
+  state->explanation = choice->explanation;
+  state->any_view = bound->views == Views::kAny && bound->packed_bytes == 0
+                        ? *bound
+                        : bind_any_view(problem, *choice, device);
   state->chosen = *std::move(bound);
-  for (const Accepted& a : *accepted) {
-    Result<Launchable> other = a.row->kernel->bind(problem, a.config, device);
-    if (!other || other->views != Views::kAny || other->packed_bytes != 0) continue;
-    state->any_view = *std::move(other);
-    break;
-  }
-  state->kernel = chosen->row->name;
-  state->config = chosen->config.text;
-  out.flops = flops(problem);
-  out.executed_flops = chosen->config.executed_flops;
-  out.bytes = bytes(problem);
-  out.limit = limit(out.flops, out.bytes, problem.dtype, device.info().ceilings);
+  state->kernel = chosen.row->name;
+  state->config = chosen.config.text;
   Plan plan;
   plan.state_ = std::move(state);
   return plan;

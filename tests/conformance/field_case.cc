@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 
 #include "base/str.h"
 #include "support/fill.h"
+#include "support/forms.h"
 
 namespace convoy::test {
 namespace {
@@ -24,6 +26,9 @@ double number(const json& v) {
 std::vector<double> operand(const json& v, int64_t count) {
   return v.is_null() ? std::vector<double>() : tensor_of(v, count);
 }
+
+// Larger cases run in the forms that the file lists, which keeps the whole test in seconds.
+constexpr int64_t kOwnForms = 1 << 18;
 
 int64_t count_of(const Shape& shape) {
   int64_t count = 1;
@@ -55,7 +60,9 @@ std::string triple_fault(const json& expect, const std::vector<double>& got, dou
 }  // namespace
 
 const json& field_case_file() {
-  static const json file = json::parse(std::ifstream(CONVOY_FIELD_CASES), nullptr, false);
+  const char* elsewhere = std::getenv("CONVOY_FIELD_CASES_FILE");
+  static const json file = json::parse(
+      std::ifstream(elsewhere == nullptr ? CONVOY_FIELD_CASES : elsewhere), nullptr, false);
   return file;
 }
 
@@ -124,6 +131,77 @@ std::string fault_against(const json& expect, const std::vector<double>& got, co
     }
   }
   return triple_fault(expect, got, tolerance);
+}
+
+std::vector<ConvProblem> problems_of(const FieldCase& c) {
+  std::vector<DType> dtypes = c.dtypes;
+  // Values that tf32 holds: all but F24a's.
+  if (dtypes.front() == DType::kF32 && c.id != "F24a") dtypes.push_back(DType::kTf32);
+  std::vector<ConvProblem> problems;
+  for (const DType dtype : dtypes) {
+    for (const Layout layout : c.layouts) {
+      ConvProblem p = c.problem;
+      p.dtype = dtype;
+      p.layout = layout;
+      problems.push_back(p);
+      if (c.expect.contains("dx")) problems.push_back(for_pass(p, Pass::kDgrad));
+      if (c.expect.contains("dw")) problems.push_back(for_pass(p, Pass::kWgrad));
+    }
+  }
+  return problems;
+}
+
+std::vector<Forms> forms_of(const FieldCase& c, const ConvProblem& p) {
+  std::vector<Forms> all(1);
+  Forms together;
+  for (const json& view : c.views) {
+    const std::string tensor = view["tensor"];
+    Form form = packed_form(shape_of(p, tensor), p.layout);
+    if (view.contains("strides")) {
+      const std::vector<int64_t> strides = view["strides"];
+      std::copy(strides.begin(), strides.end(), form.strides.begin());
+    }
+    form.offset = view.value("offset", int64_t{0});
+    all.push_back({{tensor, form}});
+    together[tensor] = form;
+  }
+  if (together.size() > 1) all.push_back(together);
+  if (p.N * (p.C + p.K) * p.in[2] > kOwnForms) return all;
+  // F18: slack of NaN between rows and pixels.
+  Forms gaps;
+  for (const char* tensor : {"x", "w", "dy", "y", "dx", "dw"})
+    gaps[tensor] = gapped_form(shape_of(p, tensor), p.layout);
+  all.push_back(gaps);
+  // F10: every mix of the two layouts among x, w and dy (and y).
+  const Layout other = p.layout == Layout::kNchw ? Layout::kNhwc : Layout::kNchw;
+  const bool every_mix = c.id.starts_with("F10");
+  for (int mask = every_mix ? 1 : 7; mask < 8; ++mask) {
+    Forms mix;
+    const char* tensors[3][2] = {{"x", "dx"}, {"w", "dw"}, {"y", "dy"}};
+    for (int i = 0; i < 3; ++i) {
+      if ((mask >> i & 1) == 0) continue;
+      for (const char* tensor : tensors[i])
+        mix[tensor] = packed_form(shape_of(p, tensor), other);
+    }
+    all.push_back(mix);
+  }
+  return all;
+}
+
+std::string case_fault(const FieldCase& c, const ConvProblem& p, const Operands& operands) {
+  if (std::string fault = operands.damage(); !fault.empty()) return fault;
+  for (const char* tensor : {"y", "dx", "dw", "db"}) {
+    const bool given = p.pass == Pass::kWgrad ? tensor[0] == 'd' && tensor[1] != 'x'
+                                              : tensor == std::string(result_name(p.pass));
+    if (!given || !c.expect.contains(tensor)) continue;
+    const Storage& got = operands.at(tensor);
+    if (const int64_t i = got.first_unwritten(); i >= 0) {
+      return str(tensor, " element ", i, " is not written");
+    }
+    const std::string fault = fault_against(c.expect[tensor], got.values(), shape_of(p, tensor));
+    if (!fault.empty()) return str(tensor, " ", fault);
+  }
+  return "";
 }
 
 bool mentions(std::string message, std::string what) {

@@ -8,7 +8,6 @@
 #include "conformance/runs.h"
 #include "support/devices.h"
 #include "support/fill.h"
-#include "support/forms.h"
 
 namespace convoy::test {
 namespace {
@@ -46,47 +45,6 @@ constexpr LeftOut kLeftOut[] = {
     {"F66", "capture: waits for the GPU"},
 };
 
-// Larger cases run in the forms that the file lists, which keeps the whole test in seconds.
-constexpr int64_t kOwnForms = 1 << 18;
-
-// Variants of storage: what the file lists, each alone and then together, and our own.
-std::vector<Forms> forms_of(const FieldCase& c, const ConvProblem& p) {
-  std::vector<Forms> all(1);
-  Forms together;
-  for (const json& view : c.views) {
-    const std::string tensor = view["tensor"];
-    Form form = packed_form(shape_of(p, tensor), p.layout);
-    if (view.contains("strides")) {
-      const std::vector<int64_t> strides = view["strides"];
-      std::copy(strides.begin(), strides.end(), form.strides.begin());
-    }
-    form.offset = view.value("offset", int64_t{0});
-    all.push_back({{tensor, form}});
-    together[tensor] = form;
-  }
-  if (together.size() > 1) all.push_back(together);
-  if (p.N * (p.C + p.K) * p.in[2] > kOwnForms) return all;
-  // F18: slack of NaN between rows and pixels.
-  Forms gaps;
-  for (const char* tensor : {"x", "w", "dy", "y", "dx", "dw"})
-    gaps[tensor] = gapped_form(shape_of(p, tensor), p.layout);
-  all.push_back(gaps);
-  // F10: every mix of the two layouts among x, w and dy (and y).
-  const Layout other = p.layout == Layout::kNchw ? Layout::kNhwc : Layout::kNchw;
-  const bool every_mix = c.id.starts_with("F10");
-  for (int mask = every_mix ? 1 : 7; mask < 8; ++mask) {
-    Forms mix;
-    const char* tensors[3][2] = {{"x", "dx"}, {"w", "dw"}, {"y", "dy"}};
-    for (int i = 0; i < 3; ++i) {
-      if ((mask >> i & 1) == 0) continue;
-      for (const char* tensor : tensors[i])
-        mix[tensor] = packed_form(shape_of(p, tensor), other);
-    }
-    all.push_back(mix);
-  }
-  return all;
-}
-
 // Runs one kernel on one form; the fault, or nothing.
 std::string run_case(const FieldCase& c, const ConvProblem& p, const Plan& plan,
                      const Forms& forms) {
@@ -96,19 +54,7 @@ std::string run_case(const FieldCase& c, const ConvProblem& p, const Plan& plan,
   args.workspace = memory.data() + 64 - reinterpret_cast<uintptr_t>(memory.data()) % 64;
   args.workspace_bytes = plan.workspace_bytes();
   if (const Status s = plan.run(args); !s.ok()) return s.message();
-  if (std::string fault = operands.damage(); !fault.empty()) return fault;
-  for (const char* tensor : {"y", "dx", "dw", "db"}) {
-    const bool given = p.pass == Pass::kWgrad ? tensor[0] == 'd' && tensor[1] != 'x'
-                                              : tensor == std::string(result_name(p.pass));
-    if (!given || !c.expect.contains(tensor)) continue;
-    const Storage& got = operands.at(tensor);
-    if (const int64_t i = got.first_unwritten(); i >= 0) {
-      return str(tensor, " element ", i, " is not written");
-    }
-    const std::string fault = fault_against(c.expect[tensor], got.values(), shape_of(p, tensor));
-    if (!fault.empty()) return str(tensor, " ", fault);
-  }
-  return "";
+  return case_fault(c, p, operands);
 }
 
 class FieldCases : public testing::TestWithParam<FieldCase> {
@@ -134,19 +80,8 @@ class FieldCases : public testing::TestWithParam<FieldCase> {
 
 TEST_P(FieldCases, Hold) {
   const FieldCase& c = GetParam();
-  std::vector<DType> dtypes = c.dtypes;
-  // Values that tf32 holds: all but F24a's.
-  if (dtypes.front() == DType::kF32 && c.id != "F24a") dtypes.push_back(DType::kTf32);
-  for (const DType dtype : dtypes) {
-    for (const Layout layout : c.layouts) {
-      ConvProblem p = c.problem;
-      p.dtype = dtype;
-      p.layout = layout;
-      check(p);
-      if (c.expect.contains("dx")) check(for_pass(p, Pass::kDgrad));
-      if (c.expect.contains("dw")) check(for_pass(p, Pass::kWgrad));
-    }
-  }
+  for (const ConvProblem& p : problems_of(c))
+    check(p);
 }
 
 std::string test_name(const testing::TestParamInfo<FieldCase>& info) {

@@ -22,6 +22,7 @@ class Operands {
   // y, dx or dw
   const Storage& result() const;
   const Storage& at(const std::string& name) const { return storage_.at(name); }
+  const std::map<std::string, Storage>& all() const { return storage_; }
   // What the inputs hold after rounding and after stride 0 merged elements.
   Values rounded() const;
   // Empty, or which tensor has damage beside its view.

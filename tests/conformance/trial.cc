@@ -100,8 +100,12 @@ class Workspace {
 }  // namespace
 
 Question random_question(Random& r, Isa tier) {
-  Question q{.problem = random_problem(r), .seed = r.next()};
-  const ConvProblem& p = q.problem;
+  const ConvProblem problem = random_problem(r);
+  return question_of(r, problem, tier);
+}
+
+Question question_of(Random& r, const ConvProblem& p, Isa tier) {
+  Question q{.problem = p, .seed = r.next()};
   q.data = r.chance(0.5) ? Data::kReals : Data::kIntegers;
   // vdpbf16ps flushes subnormals, which its kernels' rows say.
   const bool flushes = p.dtype == DType::kBf16 && tier == Isa::kAvx512Bf16;
@@ -145,6 +149,12 @@ std::string Answer::fault_of(const Operands& operands) const {
 std::string Answer::fault_after(const std::function<void(const RunArgs&)>& compute) const {
   const Operands operands(question_.problem, values_, forms_);
   compute(operands.args());
+  return fault_of(operands);
+}
+
+std::string Answer::fault_of_run(const std::function<Status(const Operands&)>& run) const {
+  const Operands operands(question_.problem, values_, forms_);
+  if (const Status s = run(operands); !s.ok()) return str(name(s.code()), ": ", s.message());
   return fault_of(operands);
 }
 

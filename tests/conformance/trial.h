@@ -44,6 +44,8 @@ struct Outcome {
 };
 
 Question random_question(Random& random, Isa tier);
+// Random data and forms for a problem.
+Question question_of(Random& random, const ConvProblem& problem, Isa tier);
 Manner random_manner(Random& random, Isa tier);
 
 // The inputs of a question and the results they must give.
@@ -53,6 +55,8 @@ class Answer {
   Outcome judge(const Manner& manner) const;
   // Empty, or what is wrong with what `compute` makes of the operands.
   std::string fault_after(const std::function<void(const RunArgs&)>& compute) const;
+  // The same of a run that may fail and that needs the whole storage.
+  std::string fault_of_run(const std::function<Status(const Operands&)>& run) const;
 
  private:
   std::string fault_of(const Operands& operands) const;

@@ -170,6 +170,32 @@ ConvProblem random_problem(Random& r, Flavour flavour) {
   return p;
 }
 
+ConvProblem redraw_sizes(Random& r, ConvProblem p) {
+  const int64_t cpg = p.cpg(), kpg = p.kpg();
+  const auto with_groups = [&](int64_t groups) {
+    p.G = groups;
+    p.C = groups * cpg;
+    p.K = groups * kpg;
+  };
+  with_groups(1);
+  for (int d = p.first_axis(); d < 3; ++d) {
+    const int64_t reach = p.dilation[d] * (p.filter[d] - 1);
+    const double kind = r.unit();
+    p.pad_lo[d] = kind < 0.5 ? reach / 2 : kind < 0.8 ? r.between(0, reach + 2) : 0;
+    p.pad_hi[d] = kind < 0.5 ? reach / 2 : kind < 0.8 ? r.between(0, reach + 2) : 0;
+    p.in[d] = least_in(p, d);
+  }
+  p.N = 1;
+  const int64_t budget = std::max(draw_budget(r), std::min<int64_t>(macs(p), 1 << 22));
+  const int64_t most = std::max<int64_t>(1, budget / std::max<int64_t>(1, macs(p)));
+  with_groups(std::min(
+      most, r.pick({int64_t{1}, int64_t{2}, int64_t{3}, int64_t{5}, int64_t{8}, int64_t{16},
+                    int64_t{32}, int64_t{33}, int64_t{64}, int64_t{96}, int64_t{130}})));
+  draw_extents(r, r.chance(0.1) ? Flavour::kEdge : Flavour::kDense, budget, p);
+  if (r.chance(0.005)) p.N = 0;
+  return p;
+}
+
 ConvProblem random_problem(Random& r) {
   return random_problem(r, static_cast<Flavour>(r.between(0, kFlavours - 1)));
 }

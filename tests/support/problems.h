@@ -26,4 +26,8 @@ inline constexpr int kFlavours = 10;
 ConvProblem random_problem(Random& random, Flavour flavour);
 ConvProblem random_problem(Random& random);
 
+// The same dtype, layout, filter, stride, dilation, channels per group and epilogue, which device
+// kernels compile in; another batch, other groups, extents and pads.
+ConvProblem redraw_sizes(Random& random, ConvProblem p);
+
 }  // namespace convoy::test

@@ -97,6 +97,10 @@ std::string Storage::damage() const {
   return "";
 }
 
+std::span<std::byte> Storage::memory() const {
+  return {base_, static_cast<size_t>(elements_ * size_of(view_.dtype))};
+}
+
 int64_t Storage::first_unwritten() const {
   int64_t first = -1;
   each([&](int64_t i, int64_t element) {

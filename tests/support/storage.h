@@ -3,6 +3,7 @@
 
 #include <convoy/convoy.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class Storage {
   std::vector<double> values() const;
   // Empty, or which element beside the view was overwritten.
   std::string damage() const;
+  // Everything that the guards and the view take; the view lies in it.
+  std::span<std::byte> memory() const;
   // Logical index of the first element of the view that was never written, or -1.
   int64_t first_unwritten() const;
 

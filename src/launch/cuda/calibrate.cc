@@ -2,10 +2,13 @@
 #include "launch/cuda/calibrate.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "launch/cuda/cuda_device.h"
+#include "launch/cuda/cuda_module.h"
 #include "launch/cuda/cuda_timer.h"
+#include "launch/module.h"
 
 namespace convoy::cuda {
 namespace {
@@ -57,6 +60,35 @@ class Copies {
   int64_t bytes_;
 };
 
+// What the driver compiles: nothing, in one block of one thread.
+constexpr char kEmptyKernel[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry empty() { ret; }\n";
+constexpr int kEmptyLaunches = 200;
+
+// Median microseconds of an empty kernel as a node of a graph.
+Result<double> empty_launch_us(int index, StreamTimer& timer) {
+  const auto image = load(index, std::as_bytes(std::span(kEmptyKernel)));
+  if (!image) return image.status();
+  const auto empty = (*image)->function("empty", 0);
+  if (!empty) return empty.status();
+  const LaunchShape one{.blocks = 1, .threads = 1};
+  const Status captured = timer.capture([&](Stream stream) {
+    for (int i = 0; i < kEmptyLaunches; ++i) {
+      if (Status s = (*empty)->launch(one, nullptr, 0, stream); !s.ok()) return s;
+    }
+    return Status();
+  });
+  if (!captured.ok()) return captured;
+  std::vector<double> times;
+  for (int r = 0; r <= kReplays; ++r) {
+    const Result<double> us = timer.replay_us();
+    if (!us) return us;
+    if (r > 0) times.push_back(*us / kEmptyLaunches);
+  }
+  std::nth_element(times.begin(), times.begin() + kReplays / 2, times.end());
+  return times[kReplays / 2];
+}
+
 }  // namespace
 
 Result<Ceilings> calibrate(const Device& device) {
@@ -78,6 +110,8 @@ Result<Ceilings> calibrate(const Device& device) {
     if (*us > 0) c.copy.push_back({size, static_cast<double>(size) / (*us * 1e3)});
   }
   if (c.copy.empty()) c.copy = info.ceilings.copy;
+  // A driver without a compiler for text leaves the default.
+  if (const Result<double> us = empty_launch_us(index, **timer); us) c.fork_join_us = *us;
   return c;
 }
 

@@ -12,6 +12,11 @@ namespace convoy {
 // The bound of contract section 2 on results stored as `result` that sum `products` products each.
 JudgeRule judge_rule(const ConvProblem& p, DType result, int64_t products);
 
+// Judges `operands.y`, in memory of `device`, where all work on it is complete. kUnavailable where
+// the device has no run-time compiler.
+Result<JudgeFindings> judge_on_device(const ConvProblem& p, const RunArgs& operands,
+                                      const Device& device);
+
 // What the judge is launched with; `findings` lies where the operands do.
 JudgeArgs judge_args(const ConvProblem& p, const RunArgs& operands, JudgeFindings* findings);
 
