@@ -4,7 +4,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 JOBS ?= $(shell nproc)
 
 BUILD_PACKAGES := clang-19 cmake ninja-build g++ ccache git libtbb-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
-  libyaml-cpp-dev libonnx-dev libprotobuf-dev protobuf-compiler
+  libyaml-cpp-dev libonnx-dev libprotobuf-dev protobuf-compiler libxxhash-dev
 DEMO_PACKAGES := python3 python3-venv python3-pip
 TEST_PACKAGES := libgtest-dev libgmock-dev libboost-context-dev libonnx-testdata python3
 
@@ -14,7 +14,7 @@ demo: build
 	tools/demo.sh build/release/cli/convoy
 
 test: test-dependencies build
-	ctest --preset release -j $(JOBS)
+	CONVOY_NVRTC=$(CURDIR)/build/nvrtc/nvidia/cu13/lib ctest --preset release -j $(JOBS)
 
 build: dependencies
 	cmake --preset release
@@ -25,6 +25,7 @@ dependencies:
 
 test-dependencies: dependencies
 	@tools/install_packages.sh $(TEST_PACKAGES)
+	@tools/install_nvrtc.sh build/nvrtc
 
 lint: build
 	tools/lint.sh all
