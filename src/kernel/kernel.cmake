@@ -12,4 +12,5 @@ convoy_room(kernel
   kernel/cpu/row_lanes/row_lanes_shape.cc
   kernel/gpu/entry_source.cc
   kernel/gpu/general/general.cc kernel/gpu/judge/judge.cc
+  kernel/gpu/reference/reference.cc
   kernel/reference/reference.cc kernel/reference/sums.cc)
