@@ -10,6 +10,7 @@ convoy_room(kernel
   kernel/cpu/row_lanes/row_lanes.cc kernel/cpu/row_lanes/row_lanes_avx2.cc
   kernel/cpu/row_lanes/row_lanes_avx512.cc kernel/cpu/row_lanes/row_lanes_baseline.cc
   kernel/cpu/row_lanes/row_lanes_shape.cc
+  kernel/gpu/direct/direct.cc kernel/gpu/direct/direct_choice.cc
   kernel/gpu/entry_source.cc
   kernel/gpu/general/general.cc kernel/gpu/judge/judge.cc
   kernel/gpu/reference/reference.cc
