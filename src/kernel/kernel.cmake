@@ -11,6 +11,8 @@ convoy_room(kernel
   kernel/cpu/row_lanes/row_lanes_avx512.cc kernel/cpu/row_lanes/row_lanes_baseline.cc
   kernel/cpu/row_lanes/row_lanes_shape.cc
   kernel/gpu/block_diagonal/block_diagonal.cc
-  kernel/gpu/block_diagonal/block_diagonal_args.cc kernel/gpu/entry_source.cc
-  kernel/gpu/general/general.cc kernel/gpu/igemm/igemm.cc kernel/gpu/judge/judge.cc
+  kernel/gpu/block_diagonal/block_diagonal_args.cc
+  kernel/gpu/direct/direct.cc kernel/gpu/direct/direct_choice.cc
+  kernel/gpu/entry_source.cc kernel/gpu/general/general.cc kernel/gpu/igemm/igemm.cc
+  kernel/gpu/judge/judge.cc kernel/gpu/reference/reference.cc
   kernel/reference/reference.cc kernel/reference/sums.cc)

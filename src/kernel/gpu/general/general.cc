@@ -7,12 +7,13 @@
 #include "kernel/gpu/entry_source.h"
 #include "kernel/gpu/general/general_config.h"
 #include "kernel/kernel.h"
+#include "tensor/igemm_limits.h"
 
 namespace convoy {
 namespace {
 
 constexpr const char* kName = "cuda_general_fprop";
-constexpr int kBlocksPerMultiprocessor = 4;
+constexpr int kBlocksPerMultiprocessor = 5;  // at 96 registers; 64 spill in 64 bits
 // Multiply-adds a clock of one multiprocessor: two loads and their addresses for each.
 constexpr double kMultiplyAddsPerClock = 4;
 
@@ -29,7 +30,9 @@ Config configure(const ConvProblem& p, const DeviceInfo& device) {
   Config config;
   const int64_t most = int64_t{std::max(1, device.multiprocessors)} * kBlocksPerMultiprocessor;
   const int64_t blocks = std::clamp<int64_t>(ceil_div(outputs(p), kGeneralThreads), 1, most);
-  config.values = {static_cast<int>(blocks)};
+  // The largest 32-bit offset: 2^31 itself is no int.
+  config.values = {static_cast<int>(blocks),
+                   static_cast<int>(std::min<int64_t>(device.index_limit, kMagicLimit) - 1)};
   config.text = str(blocks, " blocks of ", kGeneralThreads);
   config.executed_flops = flops(p);
   return config;
@@ -49,17 +52,22 @@ Source source(const ConvProblem& p, const Config&) {
               .function = "general",
               .config = str("GeneralConfig{", spell(elem_of(p.dtype)), ", ", spell(epilogue_of(p)),
                             ", ", p.layout == Layout::kNhwc ? "true" : "false", "}"),
-              .args = "ConvArgs",
-              .args_bytes = sizeof(ConvArgs),
+              .args = "GeneralArgs",
+              .args_bytes = sizeof(GeneralArgs),
               .threads = kGeneralThreads,
               .blocks = kBlocksPerMultiprocessor});
 }
 
+GeneralArgs arguments(const ConvProblem& p, const Config& config, const RunArgs& operands) {
+  GeneralArgs args = {};
+  static_cast<ConvArgs&>(args) = conv_args(p, operands);
+  const int64_t limit = int64_t{config.values[1]} + 1;
+  args.narrow = outputs(p) < limit && fits_i32(args.sizes, kGeneralThreads, limit);
+  return args;
+}
+
 Result<Launchable> bind(const ConvProblem& p, const Config& config, const Device& device) {
-  const auto arguments = [](const ConvProblem& problem, const Config&, const RunArgs& operands) {
-    return conv_args(problem, operands);
-  };
-  return bind_launch<ConvArgs>(
+  return bind_launch<GeneralArgs>(
       device, source(p, config), Views::kAny,
       {.problem = p,
        .config = config,

@@ -12,6 +12,10 @@ struct GeneralConfig {
   bool channels_last = false;  // neighbouring threads walk K; otherwise Q
 };
 
+struct GeneralArgs : ConvArgs {
+  bool narrow;  // every index and offset fits i32
+};
+
 inline constexpr int kGeneralThreads = 128;
 
 }  // namespace convoy

@@ -10,20 +10,22 @@ namespace convoy::test {
 namespace {
 
 template <Elem kElem, EpilogueKind kEpilogue>
-void launch(const ConvArgs& args, Layout layout) {
+void launch(const GeneralArgs& args, Layout layout) {
   const auto run = [&](auto kernel) {
     emulator::run(2, kGeneralThreads, 0, [&] { kernel(args); });
   };
   if (layout == Layout::kNhwc) {
-    run([](const ConvArgs& a) { general<GeneralConfig{kElem, kEpilogue, true}>(a); });
+    run([](const GeneralArgs& a) { general<GeneralConfig{kElem, kEpilogue, true}>(a); });
   } else {
-    run([](const ConvArgs& a) { general<GeneralConfig{kElem, kEpilogue, false}>(a); });
+    run([](const GeneralArgs& a) { general<GeneralConfig{kElem, kEpilogue, false}>(a); });
   }
 }
 
 template <EpilogueKind kEpilogue>
-void launch(const ConvProblem& p, const RunArgs& operands) {
-  const ConvArgs args = conv_args(p, operands);
+void launch(const ConvProblem& p, const RunArgs& operands, bool narrow) {
+  GeneralArgs args = {};
+  static_cast<ConvArgs&>(args) = conv_args(p, operands);
+  args.narrow = narrow;
   switch (elem_of(p.dtype)) {
     case Elem::kF32:
       return launch<Elem::kF32, kEpilogue>(args, p.layout);
@@ -46,8 +48,9 @@ int judge_draws(BiasType bias, Activation activation, uint64_t seed) {
     q.any_form = r.chance(0.7);
     q.problem.bias = bias;
     q.problem.activation = activation;
-    const std::string fault = Answer(q).fault_after(
-        [&](const RunArgs& operands) { launch<EpilogueKind{kBias, kAct}>(q.problem, operands); });
+    const std::string fault = Answer(q).fault_after([&](const RunArgs& operands) {
+      launch<EpilogueKind{kBias, kAct}>(q.problem, operands, i % 2 == 0);
+    });
     EXPECT_EQ(fault, "") << to_text(q.problem) << " seed " << seed + i;
     ++judged;
   }
