@@ -12,6 +12,7 @@ function(convoy_gpu_test name)
   target_link_libraries(gpu_${name}_test PRIVATE convoy_emulator convoy_conformance)
 endfunction()
 convoy_gpu_test(device ${gpu}/device/lang_host_test.cc)
-convoy_gpu_test(block_diagonal ${gpu}/block_diagonal/block_diagonal_test.cc)
+convoy_gpu_test(block_diagonal ${gpu}/block_diagonal/block_diagonal_choice_test.cc
+                ${gpu}/block_diagonal/block_diagonal_test.cc)
 convoy_gpu_test(general ${gpu}/general/general_test.cc)
 convoy_gpu_test(judge ${gpu}/judge/judge_test.cc)

@@ -38,7 +38,7 @@ int tiles_of(BlockDiagonalConfig config) {
 }
 
 // How far a tiling is from one that wastes neither pixels, channels nor reads.
-double waste_of(const ConvProblem& p, const BlockDiagonalConfig& config) {
+double waste_of(const ConvProblem& p, const BlockDiagonalConfig& config, int residents) {
   const BlockDiagonalShape shape = shape_of(config);
   const int64_t Q = out_extent(p, 2), column_blocks = ceil_div(Q, shape.width);
   const double padded = static_cast<double>(column_blocks * shape.width) / static_cast<double>(Q) *
@@ -48,7 +48,10 @@ double waste_of(const ConvProblem& p, const BlockDiagonalConfig& config) {
   const double reread = static_cast<double>((column_blocks - 1) * std::max<int64_t>(0, overlap)) /
                         static_cast<double>(p.in[2]);
   const double small = 128.0 / std::min(128U, shape.threads) - 1;
-  return 0.5 * (padded - 1) + 0.8 * reread + 0.1 * small + (config.streams > 1 ? 0.05 : 0.0);
+  const double idle = 512.0 / (static_cast<double>(shape.threads) * residents) - 1;
+  const double short_reads = shape.block_chunks < 8 ? 8.0 / shape.block_chunks - 1 : 0;
+  return 0.5 * (padded - 1) + 0.8 * reread + 0.1 * small + 0.05 * idle + 0.04 * short_reads +
+         (config.streams > 1 ? 0.05 : 0.0);
 }
 
 // Fewer stages where rows are long, more where they are short.
@@ -85,14 +88,13 @@ BlockDiagonalChoice tiling_of(const ConvProblem& p, const DeviceInfo& device) {
       tried.streams = columns.streams;
       tried.q_warps = columns.q_warps;
       tried.k_warps = k_warps;
-      if (shape_of(tried).threads > 256 ||
-          block_diagonal_residents(tried, compute_capability(device)) == 0)
-        continue;
-      const double waste = waste_of(p, tried);
+      const int residents = block_diagonal_residents(tried, compute_capability(device));
+      if (shape_of(tried).threads > 256 || residents == 0) continue;
+      const double waste = waste_of(p, tried, residents);
       if (waste < least - 1e-9) {
         least = waste;
         best.compiled = tried;
-        best.residents = block_diagonal_residents(tried, compute_capability(device));
+        best.residents = residents;
       }
     }
   }

@@ -33,9 +33,9 @@ int registers_of(const BlockDiagonalConfig& config, int capability) {
   if (config.epilogue.bias != BiasKind::kNone) needed += 6;
   if (config.epilogue.act > Act::kRelu6) needed += 24;
   if (config.streams > 1) needed += 12;
-  if (config.T > 1) needed += 16;
+  if (config.T > 1) needed += 8;
   if (!shape.regular && shape.sets > 1) needed += 24;
-  if (needed <= (capability < 100 ? 90 : 76)) return 128;
+  if (needed <= (capability < 100 ? 88 : 76)) return 128;
   if (needed <= 124) return 168;
   return needed <= 190 ? 255 : 0;
 }
