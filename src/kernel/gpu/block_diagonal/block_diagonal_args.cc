@@ -30,7 +30,7 @@ int registers_of(const BlockDiagonalConfig& config, int capability) {
   const int tiles = config.tiles;
   int needed = config.T * config.R * tiles * static_cast<int>(shape.blocks) +
                4 * tiles * static_cast<int>(shape.live);
-  if (config.epilogue.bias != BiasKind::kNone) needed += 6;
+  if (config.epilogue.bias != BiasKind::kNone) needed += 4;
   if (config.epilogue.act > Act::kRelu6) needed += 24;
   if (config.streams > 1) needed += 12;
   if (config.T > 1) needed += 8;
