@@ -20,6 +20,7 @@ constexpr const char* kName = "cuda_block_diagonal_fprop_sm80";
 constexpr double kPairClocks = 1.54, kOddClocks = 1.02, kOtherClocks = 7.5;
 constexpr double kCopyShare = 0.8;
 constexpr double kPrologueRows = 6;            // rows that take as long as the start of a block
+constexpr int64_t kLongestSegment = 4096;      // a block counts its outputs in 32 bits
 constexpr int64_t kWantedInFlight = 48 << 10;  // bytes of a multiprocessor
 
 int64_t shared_per_block(const DeviceInfo& device) {
@@ -111,7 +112,7 @@ int64_t segment_of(const ConvProblem& p, BlockDiagonalChoice choice, const Devic
   const double room = static_cast<double>(std::max(1, device.multiprocessors)) * choice.residents;
   double least = 1e30;
   for (int64_t strips = 1; strips <= std::min<int64_t>(rows, 16); ++strips) {
-    const int64_t segment = ceil_div(rows, strips);
+    const int64_t segment = std::min(kLongestSegment, ceil_div(rows, strips));
     const int64_t all =
         ceil_div(int64_t{args.units} / args.strips * ceil_div(rows, segment), config.streams) *
         args.channel_blocks * args.column_blocks;
@@ -143,16 +144,16 @@ std::optional<Decline> declines(const ConvProblem& p, const DeviceInfo& device) 
   if (compute_capability(device) < 80) return Decline{"needs compute capability 8.0"};
   if (p.C % 8 != 0 || p.K % 8 != 0) return Decline{"needs c and k in multiples of 8"};
   if (p.cpg() > 32 || p.kpg() > 128) return Decline{"made for groups of up to 32 channels"};
-  constexpr int64_t kLimit = int64_t{1} << 30;
+  const int64_t limit = device.index_limit / 2;  // offsets within a row take 32 bits
   for (int d = 0; d < 3; ++d) {
-    if (p.in[d] + p.pad_lo[d] + p.pad_hi[d] >= kLimit || p.filter[d] > 64 || p.dilation[d] > 256) {
+    if (p.in[d] + p.pad_lo[d] + p.pad_hi[d] >= limit || p.filter[d] > 64 || p.dilation[d] > 256) {
       return Decline{str("axis ", "dhw"[d], " is too long")};
     }
   }
-  if (p.in[2] * p.C >= kLimit || out_extent(p, 2) * p.K >= kLimit ||
+  if (p.in[2] * p.C >= limit || out_extent(p, 2) * p.K >= limit ||
       p.N * out_extent(p, 0) * out_extent(p, 1) * ceil_div(out_extent(p, 2), 4) *
               ceil_div(p.K, 16) >=
-          kLimit * 2) {
+          2 * limit) {
     return Decline{"a row or the count of blocks exceeds 32 bits"};
   }
   BlockDiagonalConfig config;

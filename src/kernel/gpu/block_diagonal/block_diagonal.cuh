@@ -99,8 +99,9 @@ CONVOY_DEVICE void load_bias(const BlockDiagonalArgs& args, u32 k0, float* to) {
   }
 }
 
+// Computes and stores the block; whether this thread met a sum that is NaN.
 template <BlockDiagonalConfig kC>
-CONVOY_DEVICE void block_diagonal(const BlockDiagonalArgs& args) {
+CONVOY_DEVICE bool compute_block(const BlockDiagonalArgs& args) {
   constexpr BlockDiagonalShape kShape = shape_of(kC);
   const BlockDiagonalBlock<kC> block(args, block_index());
   u8* memory = shared_memory<u8>();
@@ -117,7 +118,12 @@ CONVOY_DEVICE void block_diagonal(const BlockDiagonalArgs& args) {
   BlockDiagonalTile<kC> tile(args, block, memory, bias);
   for (i32 i = 0; walk_period<0>(args, ring, rows, tile, i);)
     i += static_cast<i32>(kShape.period);
-  if (any_in_block(tile.poisoned)) repair<kC>(args);
+  return tile.poisoned;
+}
+
+template <BlockDiagonalConfig kC>
+CONVOY_DEVICE void block_diagonal(const BlockDiagonalArgs& args) {
+  if (any_in_block(compute_block<kC>(args))) repair<kC>(args);
 }
 
 }  // namespace convoy
