@@ -20,6 +20,7 @@ constexpr const char* kName = "cuda_block_diagonal_fprop_sm80";
 constexpr double kPairClocks = 1.54, kOddClocks = 1.02, kOtherClocks = 7.5;
 constexpr double kCopyShare = 0.8;
 constexpr double kPrologueRows = 6;            // rows that take as long as the start of a block
+constexpr int64_t kLongestSegment = 4096;      // a block counts its outputs in 32 bits
 constexpr int64_t kWantedInFlight = 48 << 10;  // bytes of a multiprocessor
 
 int64_t shared_per_block(const DeviceInfo& device) {
@@ -33,11 +34,12 @@ int64_t shared_per_multiprocessor(const DeviceInfo& device) {
 int tiles_of(BlockDiagonalConfig config) {
   config.tiles = 4;
   config.epilogue = {};
-  return block_diagonal_registers(config) == 128 ? 4 : 2;
+  config.k_warps = config.q_warps = 1;
+  return block_diagonal_residents(config, 80) >= 512 / 32 ? 4 : 2;
 }
 
 // How far a tiling is from one that wastes neither pixels, channels nor reads.
-double waste_of(const ConvProblem& p, const BlockDiagonalConfig& config) {
+double waste_of(const ConvProblem& p, const BlockDiagonalConfig& config, int residents) {
   const BlockDiagonalShape shape = shape_of(config);
   const int64_t Q = out_extent(p, 2), column_blocks = ceil_div(Q, shape.width);
   const double padded = static_cast<double>(column_blocks * shape.width) / static_cast<double>(Q) *
@@ -47,13 +49,16 @@ double waste_of(const ConvProblem& p, const BlockDiagonalConfig& config) {
   const double reread = static_cast<double>((column_blocks - 1) * std::max<int64_t>(0, overlap)) /
                         static_cast<double>(p.in[2]);
   const double small = 128.0 / std::min(128U, shape.threads) - 1;
-  return 0.5 * (padded - 1) + 0.8 * reread + 0.1 * small + (config.streams > 1 ? 0.05 : 0.0);
+  const double idle = 512.0 / (static_cast<double>(shape.threads) * residents) - 1;
+  const double short_reads = shape.block_chunks < 8 ? 8.0 / shape.block_chunks - 1 : 0;
+  return 0.5 * (padded - 1) + 0.8 * reread + 0.1 * small + 0.05 * idle + 0.04 * short_reads +
+         (config.streams > 1 ? 0.05 : 0.0);
 }
 
 // Fewer stages where rows are long, more where they are short.
 int stages_of(const BlockDiagonalConfig& config, const DeviceInfo& device) {
   BlockDiagonalConfig tried = config;
-  const int64_t residents = block_diagonal_residents(config);
+  const int64_t residents = block_diagonal_residents(config, compute_capability(device));
   const int64_t row_bytes = shape_of(config).stage_bytes * residents;
   tried.stages =
       static_cast<int>(std::clamp<int64_t>(ceil_div(kWantedInFlight, row_bytes) + 1, 3, 6));
@@ -67,15 +72,16 @@ int stages_of(const BlockDiagonalConfig& config, const DeviceInfo& device) {
   return tried.stages;
 }
 
-// The tiling of least waste.
-BlockDiagonalConfig tiling_of(const ConvProblem& p, const DeviceInfo& device) {
+// The tiling of least waste; no residents where the filter fits none.
+BlockDiagonalChoice tiling_of(const ConvProblem& p, const DeviceInfo& device) {
   BlockDiagonalConfig config;
   describe(p, config);
   config.tiles = tiles_of(config);
   constexpr struct {
     int streams, q_warps;
   } kColumns[] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {4, 1}};
-  BlockDiagonalConfig best = config;
+  BlockDiagonalChoice best;
+  best.residents = 0;
   double least = 1e30;
   for (const auto columns : kColumns) {
     for (int k_warps = 1; k_warps <= 16 / config.tiles; ++k_warps) {
@@ -83,29 +89,30 @@ BlockDiagonalConfig tiling_of(const ConvProblem& p, const DeviceInfo& device) {
       tried.streams = columns.streams;
       tried.q_warps = columns.q_warps;
       tried.k_warps = k_warps;
-      if (shape_of(tried).threads > 256 || block_diagonal_registers(tried) == 0) continue;
-      const double waste = waste_of(p, tried);
+      const int residents = block_diagonal_residents(tried, compute_capability(device));
+      if (shape_of(tried).threads > 256 || residents == 0) continue;
+      const double waste = waste_of(p, tried, residents);
       if (waste < least - 1e-9) {
         least = waste;
-        best = tried;
+        best.compiled = tried;
+        best.residents = residents;
       }
     }
   }
-  best.stages = stages_of(best, device);
+  if (best.residents > 0) best.compiled.stages = stages_of(best.compiled, device);
   return best;
 }
 
 // Rows of a strip: long strips read few rows twice, short ones fill the device.
-int64_t segment_of(const ConvProblem& p, const BlockDiagonalConfig& config,
-                   const DeviceInfo& device) {
-  BlockDiagonalChoice choice{.compiled = config, .segment = 1};
+int64_t segment_of(const ConvProblem& p, BlockDiagonalChoice choice, const DeviceInfo& device) {
+  const BlockDiagonalConfig& config = choice.compiled;
+  choice.segment = 1;
   const BlockDiagonalArgs args = block_diagonal_args(p, choice, {});
   const int64_t rows = ceil_div(out_extent(p, 1), args.phases);
-  const double room =
-      static_cast<double>(std::max(1, device.multiprocessors)) * block_diagonal_residents(config);
+  const double room = static_cast<double>(std::max(1, device.multiprocessors)) * choice.residents;
   double least = 1e30;
   for (int64_t strips = 1; strips <= std::min<int64_t>(rows, 16); ++strips) {
-    const int64_t segment = ceil_div(rows, strips);
+    const int64_t segment = std::min(kLongestSegment, ceil_div(rows, strips));
     const int64_t all =
         ceil_div(int64_t{args.units} / args.strips * ceil_div(rows, segment), config.streams) *
         args.channel_blocks * args.column_blocks;
@@ -127,7 +134,8 @@ BlockDiagonalChoice choice_of(const ConvProblem& p, const Config& config) {
   choice.compiled.k_warps = config.values[1];
   choice.compiled.q_warps = config.values[2];
   choice.compiled.streams = config.values[3];
-  choice.compiled.stages = config.values[4];
+  choice.compiled.stages = config.values[4] % 16;
+  choice.residents = config.values[4] / 16;
   choice.segment = config.values[5];
   return choice;
 }
@@ -136,16 +144,16 @@ std::optional<Decline> declines(const ConvProblem& p, const DeviceInfo& device) 
   if (compute_capability(device) < 80) return Decline{"needs compute capability 8.0"};
   if (p.C % 8 != 0 || p.K % 8 != 0) return Decline{"needs c and k in multiples of 8"};
   if (p.cpg() > 32 || p.kpg() > 128) return Decline{"made for groups of up to 32 channels"};
-  constexpr int64_t kLimit = int64_t{1} << 30;
+  const int64_t limit = device.index_limit / 2;  // offsets within a row take 32 bits
   for (int d = 0; d < 3; ++d) {
-    if (p.in[d] + p.pad_lo[d] + p.pad_hi[d] >= kLimit || p.filter[d] > 64 || p.dilation[d] > 256) {
+    if (p.in[d] + p.pad_lo[d] + p.pad_hi[d] >= limit || p.filter[d] > 64 || p.dilation[d] > 256) {
       return Decline{str("axis ", "dhw"[d], " is too long")};
     }
   }
-  if (p.in[2] * p.C >= kLimit || out_extent(p, 2) * p.K >= kLimit ||
+  if (p.in[2] * p.C >= limit || out_extent(p, 2) * p.K >= limit ||
       p.N * out_extent(p, 0) * out_extent(p, 1) * ceil_div(out_extent(p, 2), 4) *
               ceil_div(p.K, 16) >=
-          kLimit * 2) {
+          2 * limit) {
     return Decline{"a row or the count of blocks exceeds 32 bits"};
   }
   BlockDiagonalConfig config;
@@ -155,20 +163,26 @@ std::optional<Decline> declines(const ConvProblem& p, const DeviceInfo& device) 
   }
   const int64_t weights = gemm_k(p);
   if (weights > 1024) return Decline{"the filter does not fit registers"};
-  config = tiling_of(p, device);
-  if (block_diagonal_registers(config) == 0) return Decline{"the filter does not fit registers"};
-  if (shared_bytes_of(config) + 1024 > shared_per_block(device)) {
+  const BlockDiagonalChoice choice = tiling_of(p, device);
+  if (choice.residents == 0) return Decline{"the filter does not fit registers"};
+  if (shared_bytes_of(choice.compiled) + 1024 > shared_per_block(device)) {
     return Decline{"rows do not fit shared memory"};
   }
   return {};
 }
 
 Config configure(const ConvProblem& p, const DeviceInfo& device) {
-  const BlockDiagonalConfig c = tiling_of(p, device);
+  const BlockDiagonalChoice choice = tiling_of(p, device);
+  const BlockDiagonalConfig& c = choice.compiled;
   const BlockDiagonalShape shape = shape_of(c);
-  const int64_t segment = segment_of(p, c, device);
+  const int64_t segment = segment_of(p, choice, device);
   Config config;
-  config.values = {c.tiles, c.k_warps, c.q_warps, c.streams, c.stages, static_cast<int>(segment)};
+  config.values = {c.tiles,
+                   c.k_warps,
+                   c.q_warps,
+                   c.streams,
+                   c.stages + 16 * choice.residents,
+                   static_cast<int>(segment)};
   config.text = str(shape.outputs, "k x ", shape.width, "q x ", segment, "p/",
                     c.streams > 1 ? str(c.streams, " streams/") : "", "s", c.stages);
   config.executed_flops = 2 * p.N * out_extent(p, 0) * out_extent(p, 1) *
@@ -200,14 +214,15 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
 }
 
 Source source(const ConvProblem& p, const Config& config) {
-  const BlockDiagonalConfig c = choice_of(p, config).compiled;
+  const BlockDiagonalChoice choice = choice_of(p, config);
+  const BlockDiagonalConfig& c = choice.compiled;
   return entry_source(kName, {.header = "kernel/gpu/block_diagonal/block_diagonal.cuh",
                               .function = "block_diagonal",
                               .config = spell(c),
                               .args = "BlockDiagonalArgs",
                               .args_bytes = sizeof(BlockDiagonalArgs),
                               .threads = static_cast<int>(shape_of(c).threads),
-                              .blocks = block_diagonal_residents(c)});
+                              .blocks = choice.residents});
 }
 
 Result<Launchable> bind(const ConvProblem& p, const Config& config, const Device& device) {

@@ -10,21 +10,22 @@
 
 namespace convoy {
 
-// The ring of one block: the stage to read, the one to fill, and how many rows are left.
+// The ring of one block: the stage to read, the one to fill, and how many are left to read.
 template <BlockDiagonalConfig kC>
 struct BlockDiagonalRing {
   static constexpr i32 kStageBytes = static_cast<i32>(shape_of(kC).stage_bytes);
 
   i32 read_at, fill_at;  // bytes
-  i32 rows, to_fill;     // input rows of the unit; stages still to fill
+  i32 left;              // stages, of a row and a filter plane each
 
   static CONVOY_DEVICE i32 after(i32 stage) {
     return stage == (kC.stages - 1) * kStageBytes ? 0 : stage + kStageBytes;
   }
-  CONVOY_DEVICE void fill_next(const BlockDiagonalArgs& args, BlockDiagonalRows<kC>& from) {
-    if (to_fill > 0) from.copy_next(args, fill_at);
+  // Fills the stage that is read `ahead` stages from now, if it is.
+  CONVOY_DEVICE void fill_next(const BlockDiagonalArgs& args, BlockDiagonalRows<kC>& from,
+                               i32 ahead) {
+    if (left > ahead) from.copy_next(args, fill_at);
     commit_copies();
-    --to_fill;
     fill_at = after(fill_at);
   }
 };
@@ -36,12 +37,13 @@ CONVOY_DEVICE bool walk_period(const BlockDiagonalArgs& args, BlockDiagonalRing<
                                BlockDiagonalRows<kC>& rows, BlockDiagonalTile<kC>& tile, i32 i) {
   using Tile = BlockDiagonalTile<kC>;
   constexpr i32 kBelow = static_cast<i32>(kPhase) - (kC.R - 1);
-  if (i + static_cast<i32>(kPhase) >= ring.rows) return false;
+  if (ring.left <= 0) return false;
   CONVOY_UNROLL
   for (u32 t = 0; t < kC.T; ++t) {
     wait_copies<kC.stages - 2>();
     sync_block();
-    ring.fill_next(args, rows);
+    ring.fill_next(args, rows, kC.stages - 1);
+    --ring.left;
     if (t == 0 && kPhase % kC.row_stride == 0) {
       tile.start_row(tile.sums[Tile::template slot<kPhase>(0)]);
     }
@@ -97,25 +99,31 @@ CONVOY_DEVICE void load_bias(const BlockDiagonalArgs& args, u32 k0, float* to) {
   }
 }
 
+// Computes and stores the block; whether this thread met a sum that is NaN.
 template <BlockDiagonalConfig kC>
-CONVOY_DEVICE void block_diagonal(const BlockDiagonalArgs& args) {
+CONVOY_DEVICE bool compute_block(const BlockDiagonalArgs& args) {
   constexpr BlockDiagonalShape kShape = shape_of(kC);
   const BlockDiagonalBlock<kC> block(args, block_index());
   u8* memory = shared_memory<u8>();
   BlockDiagonalRows<kC> rows(args, block, memory);
   BlockDiagonalRing<kC> ring{.read_at = 0, .fill_at = 0};
-  ring.rows = block.count > 0 ? (block.count - 1) * kC.row_stride + kC.R : 0;
-  ring.to_fill = ring.rows * kC.T;
+  const i32 in_rows = block.count > 0 ? (block.count - 1) * kC.row_stride + kC.R : 0;
+  ring.left = in_register(in_rows * kC.T);
   CONVOY_NO_UNROLL
-  for (u32 stage = 0; stage + 1 < kC.stages; ++stage)
-    ring.fill_next(args, rows);
+  for (i32 stage = 0; stage + 1 < kC.stages; ++stage)
+    ring.fill_next(args, rows, stage);
 
   float* bias = reinterpret_cast<float*>(memory + kC.stages * kShape.stage_bytes);
   if constexpr (kC.epilogue.bias != BiasKind::kNone) load_bias<kC>(args, block.k0, bias);
   BlockDiagonalTile<kC> tile(args, block, memory, bias);
   for (i32 i = 0; walk_period<0>(args, ring, rows, tile, i);)
     i += static_cast<i32>(kShape.period);
-  if (any_in_block(tile.poisoned)) repair<kC>(args);
+  return tile.poisoned;
+}
+
+template <BlockDiagonalConfig kC>
+CONVOY_DEVICE void block_diagonal(const BlockDiagonalArgs& args) {
+  if (any_in_block(compute_block<kC>(args))) repair<kC>(args);
 }
 
 }  // namespace convoy

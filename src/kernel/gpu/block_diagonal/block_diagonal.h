@@ -13,15 +13,15 @@ namespace convoy {
 struct BlockDiagonalChoice {
   BlockDiagonalConfig compiled;
   int64_t segment = 0;
+  int residents = 1;  // blocks that a multiprocessor must hold, which limits registers
 };
 
 // Fills what the problem fixes of a configuration; the tiling is left alone.
 void describe(const ConvProblem& p, BlockDiagonalConfig& config);
 
-// Registers of a thread: the least limit to compile with that spills nothing, 0 where none does.
-int block_diagonal_registers(const BlockDiagonalConfig& config);
-// Blocks that a multiprocessor holds at that many registers.
-int block_diagonal_residents(const BlockDiagonalConfig& config);
+// Blocks that a multiprocessor of that compute capability holds without spilled registers; 0 where
+// even one spills.
+int block_diagonal_residents(const BlockDiagonalConfig& config, int capability);
 
 BlockDiagonalArgs block_diagonal_args(const ConvProblem& p, const BlockDiagonalChoice& choice,
                                       const RunArgs& operands);

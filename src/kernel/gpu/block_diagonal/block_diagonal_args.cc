@@ -23,6 +23,23 @@ RowWalk row_walk(const ConvProblem& p) {
   return {.step = dilation, .stride = p.stride[1] / common, .phases = dilation / common};
 }
 
+// Registers of a thread: the least limit to compile with that spills nothing, 0 where none does.
+// Counted in reports of ptxas: weights and sums, then room for fragments and addresses.
+int registers_of(const BlockDiagonalConfig& config, int capability) {
+  const BlockDiagonalShape shape = shape_of(config);
+  const int tiles = config.tiles;
+  int needed = config.T * config.R * tiles * static_cast<int>(shape.blocks) +
+               4 * tiles * static_cast<int>(shape.live);
+  if (config.epilogue.bias != BiasKind::kNone) needed += 4;
+  if (config.epilogue.act > Act::kRelu6) needed += 24;
+  if (config.streams > 1) needed += 12;
+  if (config.T > 1) needed += 8;
+  if (!shape.regular && shape.sets > 1) needed += 24;
+  if (needed <= (capability < 100 ? 88 : 76)) return 128;
+  if (needed <= 124) return 168;
+  return needed <= 190 ? 255 : 0;
+}
+
 }  // namespace
 
 void describe(const ConvProblem& p, BlockDiagonalConfig& config) {
@@ -38,25 +55,10 @@ void describe(const ConvProblem& p, BlockDiagonalConfig& config) {
   config.column_dilation = p.filter[2] == 1 ? 1 : static_cast<int>(p.dilation[2]);
 }
 
-// Counted in reports of ptxas for sm_80 to sm_120: weights and sums, then fragments and addresses.
-int block_diagonal_registers(const BlockDiagonalConfig& config) {
-  const BlockDiagonalShape shape = shape_of(config);
-  const int tiles = config.tiles;
-  int needed = config.T * config.R * tiles * static_cast<int>(shape.blocks) +
-               4 * tiles * static_cast<int>(shape.live);
-  if (config.epilogue.bias != BiasKind::kNone) needed += 6;
-  if (config.epilogue.act > Act::kRelu6) needed += 24;
-  if (config.streams > 1) needed += 12;
-  if (config.T > 1) needed += 16;
-  if (!shape.regular && shape.sets > 1) needed += 24;
-  if (needed <= 90) return 128;
-  if (needed <= 124) return 168;
-  return needed <= 190 ? 255 : 0;
-}
-
-int block_diagonal_residents(const BlockDiagonalConfig& config) {
-  const int registers = block_diagonal_registers(config);
-  const int threads = registers <= 128 ? 512 : registers <= 168 ? 384 : 256;
+int block_diagonal_residents(const BlockDiagonalConfig& config, int capability) {
+  const int registers = registers_of(config, capability);
+  if (registers == 0) return 0;
+  const int threads = registers == 128 ? 512 : registers == 168 ? 384 : 256;
   return std::max(1, threads / static_cast<int>(shape_of(config).threads));
 }
 

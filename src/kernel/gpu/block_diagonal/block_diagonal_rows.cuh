@@ -62,15 +62,17 @@ struct BlockDiagonalRows {
   static_assert(kColumnStep > 0 && kRounds <= 32);
   static constexpr i64 kElementBytes = sizeof(Storage<kC.elem>);
 
-  const u8* x;                              // the tensor
-  const u8* from[kC.streams];               // this thread's first pixel in the next row
-  i32 row[kC.streams], height[kC.streams];  // next input row; rows that are not padding
-  i32 plane[kC.streams];                    // input plane of filter plane 0
-  i32 column;                               // this thread's first column
-  u8* to;                                   // where its chunk lies in the first stage
-  u32 wanted;                               // bit i: round i lies inside
-  u32 column_bytes;                         // from one round to the next
-  i32 t = 0;                                // filter plane of the next row
+  static constexpr i32 kNoRow = -(1 << 30);  // no walk from here reaches the tensor
+
+  const u8* x;                 // the tensor
+  const u8* from[kC.streams];  // this thread's first pixel in the next row
+  i32 row[kC.streams];         // next input row; far above the first where all is padding
+  i32 plane[kC.streams];       // input plane of filter plane 0
+  i32 column;                  // this thread's first column
+  u8* to;                      // where its chunk lies in the first stage
+  u32 wanted;                  // bit i: round i lies inside
+  u32 column_bytes;            // from one round to the next
+  i32 t = 0;                   // filter plane of the next row
 
   CONVOY_DEVICE BlockDiagonalRows(const BlockDiagonalArgs& args,
                                   const BlockDiagonalBlock<kC>& block, u8* ring) {
@@ -97,14 +99,12 @@ struct BlockDiagonalRows {
       const BlockDiagonalUnit& unit = block.unit[i];
       plane[i] = unit.z * static_cast<i32>(s.stride[0]) - static_cast<i32>(s.pad_lo[0]);
       const bool inside = kC.T > 1 || (plane[i] >= 0 && plane[i] < s.in[0]);
-      height[i] = unit.count > 0 && inside ? static_cast<i32>(s.in[1]) : 0;
       row[i] = unit.phase * static_cast<i32>(s.stride[1]) - static_cast<i32>(s.pad_lo[1]) +
                args.row_step * kC.row_stride * unit.first;
       from[i] = x + kElementBytes * (unit.n * s.x_stride[0] + plane[i] * s.x_stride[2] +
                                      row[i] * s.x_stride[3] + (w0 + column) * s.x_stride[4] +
                                      (block.chunk0 + chunk) * kChunk);
-      height[i] = in_register(height[i]);
-      row[i] = in_register(row[i]);
+      row[i] = in_register(unit.count > 0 && inside ? row[i] : kNoRow);
       from[i] = global_in_register(from[i]);
     }
     zero_outside(block, w0, W, s.C, ring);
@@ -135,7 +135,7 @@ struct BlockDiagonalRows {
     const bool row_done = kC.T == 1 || t + 1 == kC.T;
     CONVOY_UNROLL
     for (u32 i = 0; i < kC.streams; ++i) {
-      bool inside = static_cast<u32>(row[i]) < static_cast<u32>(height[i]);
+      bool inside = static_cast<u32>(row[i]) < static_cast<u32>(s.in[1]);
       i64 ahead = 0;
       if constexpr (kC.T > 1) {
         const i32 z = plane[i] + t * static_cast<i32>(s.dilation[0]);

@@ -123,14 +123,15 @@ ConvProblem draw_problem(Random& r) {
   return p;
 }
 
-// `draws` problems that the configuration serves, of which most are small enough to judge.
+// Judges `draws` small problems that the configuration serves.
 template <BlockDiagonalConfig kC>
 void judge(uint64_t seed, int draws) {
   Random r(seed);
   int judged = 0;
-  for (int i = 0; i < draws; ++i) {
+  for (int i = 0; judged < draws; ++i) {
+    ASSERT_LT(i, 100 * draws) << "nearly all draws are too large";
     Question q{.problem = draw_problem<kC>(r), .seed = r.next()};
-    if (!validate(q.problem).ok() || flops(q.problem) > 1 << 19) continue;
+    if (!validate(q.problem).ok() || flops(q.problem) > 1 << 20) continue;
     q.data = r.chance(0.3) ? Data::kReals : Data::kIntegers;
     q.non_finite = r.chance(0.3);
     ++judged;
@@ -138,61 +139,69 @@ void judge(uint64_t seed, int draws) {
     describe(q.problem, described);
     ASSERT_EQ(spell(described), spell(kC)) << to_text(q.problem);
     const BlockDiagonalChoice choice{.compiled = kC, .segment = r.between(1, 9)};
+    // Finite data must do without repair(), which would hide a race or a read of stale memory.
+    bool repaired = false;
     const std::string fault = Answer(q).fault_after([&](const RunArgs& operands) {
       const BlockDiagonalArgs args = block_diagonal_args(q.problem, choice, operands);
-      emulator::run(
-          static_cast<u32>(block_diagonal_blocks(args, kC)), shape_of(kC).threads,
-          shared_bytes_of(kC), [&] { block_diagonal<kC>(args); }, r.next());
+      const auto kernel = [&] {
+        if (q.non_finite) {
+          block_diagonal<kC>(args);
+        } else {
+          repaired |= compute_block<kC>(args);
+        }
+      };
+      emulator::run(static_cast<u32>(block_diagonal_blocks(args, kC)), shape_of(kC).threads,
+                    shared_bytes_of(kC), kernel, r.next());
     });
+    ASSERT_FALSE(repaired) << to_text(q.problem);
     ASSERT_EQ(fault, "") << to_text(q.problem) << " segment " << choice.segment << " draw " << i
                          << " of " << spell(kC);
   }
-  EXPECT_GT(judged, draws / 3) << spell(kC);
 }
 
 using C = BlockDiagonalConfig;
 constexpr EpilogueKind kBiasRelu = {BiasKind::kElement, Act::kRelu};
 
 TEST(GpuBlockDiagonal, Depthwise) {
-  judge<C{.q_warps = 2}>(1, 12);
-  judge<C{.elem = Elem::kBf16, .epilogue = kBiasRelu, .k_warps = 1, .q_warps = 1}>(2, 25);
-  judge<C{.row_stride = 2, .column_stride = 2, .k_warps = 1, .q_warps = 1, .stages = 3}>(3, 20);
+  judge<C{.q_warps = 2}>(1, 8);
+  judge<C{.elem = Elem::kBf16, .epilogue = kBiasRelu, .k_warps = 1, .q_warps = 1}>(2, 8);
+  judge<C{.row_stride = 2, .column_stride = 2, .k_warps = 1, .q_warps = 1, .stages = 3}>(3, 8);
 }
 TEST(GpuBlockDiagonal, Multipliers) {
-  judge<C{.cpg = 1, .kpg = 2, .k_warps = 1, .q_warps = 1}>(4, 15);
-  judge<C{.cpg = 2, .kpg = 1, .tiles = 2, .k_warps = 2, .q_warps = 1}>(5, 15);
-  judge<C{.cpg = 8, .kpg = 32, .k_warps = 1, .q_warps = 1}>(6, 15);
+  judge<C{.cpg = 1, .kpg = 2, .k_warps = 1, .q_warps = 1}>(4, 8);
+  judge<C{.cpg = 2, .kpg = 1, .tiles = 2, .k_warps = 2, .q_warps = 1}>(5, 8);
+  judge<C{.cpg = 8, .kpg = 32, .k_warps = 1, .q_warps = 1}>(6, 8);
 }
 TEST(GpuBlockDiagonal, NarrowGroups) {
-  judge<C{.cpg = 4, .kpg = 4, .k_warps = 3, .q_warps = 1, .stages = 3}>(7, 15);
-  judge<C{.cpg = 8, .kpg = 8, .q_warps = 1, .streams = 2}>(8, 15);
-  judge<C{.cpg = 2, .kpg = 2, .k_warps = 1, .q_warps = 1, .streams = 4, .stages = 2}>(9, 15);
+  judge<C{.cpg = 4, .kpg = 4, .k_warps = 3, .q_warps = 1, .stages = 3}>(7, 8);
+  judge<C{.cpg = 8, .kpg = 8, .q_warps = 1, .streams = 2}>(8, 8);
+  judge<C{.cpg = 2, .kpg = 2, .k_warps = 1, .q_warps = 1, .streams = 4, .stages = 2}>(9, 8);
 }
 TEST(GpuBlockDiagonal, WiderGroups) {
-  judge<C{.cpg = 16, .kpg = 16, .k_warps = 1, .q_warps = 1}>(10, 15);
+  judge<C{.cpg = 16, .kpg = 16, .k_warps = 1, .q_warps = 1}>(10, 8);
   judge<C{
       .epilogue = {BiasKind::kF32, Act::kGelu}, .cpg = 16, .kpg = 16, .tiles = 2, .q_warps = 1}>(
       11, 15);
-  judge<C{.elem = Elem::kBf16, .cpg = 32, .kpg = 32, .tiles = 2, .q_warps = 1}>(12, 15);
+  judge<C{.elem = Elem::kBf16, .cpg = 32, .kpg = 32, .tiles = 2, .q_warps = 1}>(12, 8);
 }
 TEST(GpuBlockDiagonal, GroupsThatShareChunks) {
-  judge<C{.cpg = 3, .kpg = 3, .tiles = 2, .q_warps = 1}>(13, 15);
-  judge<C{.epilogue = kBiasRelu, .cpg = 12, .kpg = 12, .k_warps = 1, .q_warps = 1}>(14, 15);
-  judge<C{.cpg = 24, .kpg = 24, .tiles = 2, .k_warps = 3, .q_warps = 1}>(15, 15);
-  judge<C{.cpg = 5, .kpg = 10, .tiles = 2, .k_warps = 1, .q_warps = 1}>(16, 15);
+  judge<C{.cpg = 3, .kpg = 3, .tiles = 2, .q_warps = 1}>(13, 8);
+  judge<C{.epilogue = kBiasRelu, .cpg = 12, .kpg = 12, .k_warps = 1, .q_warps = 1}>(14, 8);
+  judge<C{.cpg = 24, .kpg = 24, .tiles = 2, .k_warps = 3, .q_warps = 1}>(15, 8);
+  judge<C{.cpg = 5, .kpg = 10, .tiles = 2, .k_warps = 1, .q_warps = 1}>(16, 8);
 }
 TEST(GpuBlockDiagonal, OtherFilters) {
-  judge<C{.cpg = 4, .kpg = 4, .R = 5, .S = 5, .tiles = 2, .k_warps = 1, .q_warps = 1}>(17, 15);
+  judge<C{.cpg = 4, .kpg = 4, .R = 5, .S = 5, .tiles = 2, .k_warps = 1, .q_warps = 1}>(17, 8);
   judge<C{.R = 5,
           .S = 4,
           .row_stride = 2,
           .column_dilation = 2,
           .tiles = 2,
           .k_warps = 1,
-          .q_warps = 1}>(18, 15);
+          .q_warps = 1}>(18, 8);
   judge<C{.cpg = 8, .kpg = 8, .R = 1, .S = 7, .column_stride = 2, .k_warps = 1, .q_warps = 1}>(19,
                                                                                                15);
-  judge<C{.T = 3, .tiles = 2, .q_warps = 1}>(20, 15);
+  judge<C{.T = 3, .tiles = 2, .q_warps = 1}>(20, 8);
   judge<C{.cpg = 16,
           .kpg = 16,
           .T = 2,
@@ -201,7 +210,7 @@ TEST(GpuBlockDiagonal, OtherFilters) {
           .tiles = 2,
           .k_warps = 1,
           .q_warps = 1,
-          .streams = 2}>(21, 15);
+          .streams = 2}>(21, 8);
 }
 
 }  // namespace

@@ -88,13 +88,11 @@ struct BlockDiagonalTile {
     }
     if constexpr (kC.epilogue.bias != BiasKind::kNone)
       bias = shared_in_register(biases + k_warp * 8 * kTiles + lane % 4 * 2);
+    inside = in_register(inside);
     load_weights(args, k0, first);
     CONVOY_UNROLL
-    for (u32 slot = 0; slot < kShape.live; ++slot) {
-      CONVOY_UNROLL
-      for (u32 tile = 0; tile < kTiles; ++tile)
-        sums[slot][tile][0] = sums[slot][tile][1] = sums[slot][tile][2] = sums[slot][tile][3] = 0;
-    }
+    for (u32 slot = 0; slot < kShape.live; ++slot)
+      start_row(sums[slot]);
   }
 
   CONVOY_DEVICE void load_weights(const BlockDiagonalArgs& args, u32 k0,
@@ -155,18 +153,10 @@ struct BlockDiagonalTile {
     return first;
   }
 
-  CONVOY_DEVICE void start_row(RowSums& row) {
+  static CONVOY_DEVICE void start_row(RowSums& row) {
     CONVOY_UNROLL
-    for (u32 tile = 0; tile < kTiles; ++tile) {
-      float low = 0.0F, high = 0.0F;
-      if constexpr (kC.epilogue.bias != BiasKind::kNone) {
-        const Bytes8 pair = *reinterpret_cast<const Bytes8*>(bias + 8 * tile);
-        low = f32_from_bits(pair.word[0]);
-        high = f32_from_bits(pair.word[1]);
-      }
-      row[tile][0] = row[tile][2] = low;
-      row[tile][1] = row[tile][3] = high;
-    }
+    for (u32 tile = 0; tile < kTiles; ++tile)
+      row[tile][0] = row[tile][1] = row[tile][2] = row[tile][3] = 0.0F;
   }
 
   // Multiplies the row at `stage`, of filter plane t, into every output row that it meets.
@@ -192,37 +182,36 @@ struct BlockDiagonalTile {
           }
         }
       }
+      if constexpr (kOdd) {
+        if (set % 2 == 1 || set + 1 == kSets) multiply_last<kPhase>(stage, t, set / 2 * 2);
+      }
     }
-    if constexpr (kOdd) multiply_last<kPhase>(stage, t);
   }
 
   // The odd (tap, chunk) pair, of two sets at once.
   template <u32 kPhase>
-  CONVOY_DEVICE void multiply_last(i32 stage, u32 t) {
-    CONVOY_UNROLL
-    for (u32 set = 0; set < kSets; set += 2) {
-      u32 halves[2][2];
-      const u8* from = kShape.regular
-                           ? last_base[0] + stage + (set_apart[set] + block_at(kBlocks - 1))
-                           : last_base[set / 2] + stage + block_at(kBlocks - 1);
-      if (set + 1 < kSets) {
-        u32 quad[4];
-        load_matrix(quad, from);
-        CONVOY_UNROLL
-        for (u32 i = 0; i < 4; ++i)
-          halves[i / 2][i % 2] = quad[i];
-      } else {
-        load_matrix(halves[0], from);
-      }
+  CONVOY_DEVICE void multiply_last(i32 stage, u32 t, u32 set) {
+    u32 halves[2][2];
+    const u8* from = kShape.regular
+                         ? last_base[0] + stage + (set_apart[set] + block_at(kBlocks - 1))
+                         : last_base[set / 2] + stage + block_at(kBlocks - 1);
+    if (set + 1 < kSets) {
+      u32 quad[4];
+      load_matrix(quad, from);
       CONVOY_UNROLL
-      for (u32 r = 0; r < kC.R; ++r) {
-        if ((kPhase + kShape.period * kC.R - r) % kC.row_stride != 0) continue;
-        RowSums& row = sums[slot<kPhase>(r)];
-        CONVOY_UNROLL
-        for (u32 tile = set * kShare; tile < (set + 2) * kShare && tile < kTiles; ++tile) {
-          const u32 b[1] = {weights[t][r][tile][kBlocks - 1]};
-          multiply_add<E, 8>(row[tile], halves[tile / kShare - set], b);
-        }
+      for (u32 i = 0; i < 4; ++i)
+        halves[i / 2][i % 2] = quad[i];
+    } else {
+      load_matrix(halves[0], from);
+    }
+    CONVOY_UNROLL
+    for (u32 r = 0; r < kC.R; ++r) {
+      if ((kPhase + kShape.period * kC.R - r) % kC.row_stride != 0) continue;
+      RowSums& row = sums[slot<kPhase>(r)];
+      CONVOY_UNROLL
+      for (u32 tile = set * kShare; tile < (set + 2) * kShare && tile < kTiles; ++tile) {
+        const u32 b[1] = {weights[t][r][tile][kBlocks - 1]};
+        multiply_add<E, 8>(row[tile], halves[tile / kShare - set], b);
       }
     }
   }
@@ -259,6 +248,16 @@ struct BlockDiagonalTile {
     }
   }
 
+  // Two neighbouring channels of a tile: bias, activation and rounding.
+  CONVOY_DEVICE u32 finish_pair(float a, float b, u32 tile) const {
+    if constexpr (kC.epilogue.bias != BiasKind::kNone) {
+      const Bytes8 pair = *reinterpret_cast<const Bytes8*>(bias + 8 * tile);
+      a += f32_from_bits(pair.word[0]);
+      b += f32_from_bits(pair.word[1]);
+    }
+    return E::round2(activate<kC.epilogue.act>(a), activate<kC.epilogue.act>(b));
+  }
+
   // Stores output row j of the unit, if it has one.
   CONVOY_DEVICE void finish_row(const BlockDiagonalArgs& args, RowSums& row, i32 j) {
     CONVOY_UNROLL
@@ -268,13 +267,14 @@ struct BlockDiagonalTile {
       for (u32 tile = 0; tile < kTiles; ++tile) {
         const float a = row[tile][2 * half], b = row[tile][2 * half + 1];
         poisoned = poisoned || (static_cast<u32>(is_nan(a)) | static_cast<u32>(is_nan(b))) != 0;
-        words[tile] = E::round2(activate<kC.epilogue.act>(a), activate<kC.epilogue.act>(b));
+        words[tile] = finish_pair(a, b, tile);
       }
       exchange_words(words);
-      // Within one stream the second pixel lies 8 columns on: no second pointer is carried.
+      // In one stream the last row that is read finishes the last output row, and the second pixel
+      // lies 8 columns on: neither a count nor a second pointer is carried.
       constexpr bool kOneStream = kC.streams == 1;
       const i64 apart = kOneStream && half == 1 ? 8 * args.sizes.y_stride[4] * sizeof(Stored) : 0;
-      if (static_cast<u32>(j) < rows[half] && (inside >> half & 1) != 0) {
+      if ((kOneStream ? j >= 0 : static_cast<u32>(j) < rows[half]) && (inside >> half & 1) != 0) {
         store(words, y[kOneStream ? 0 : half] + apart);
       }
     }
