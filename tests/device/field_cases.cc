@@ -8,6 +8,7 @@
 #include "device/mirror.h"
 #include "device/mode.h"
 #include "launch/timer.h"
+#include "plan/choose.h"
 
 namespace convoy::test {
 namespace {
@@ -45,7 +46,7 @@ class Cases {
     if (now_us() - start_us_ > context_.seconds * 1e6) {
       return fail(str(c.id, ": left out, the time is up; raise --seconds"));
     }
-    const Result<Plan> all = plan(p, context_.device);
+    const Result<Choice> all = choose(p, context_.device, {});
     const bool lacks = !all && all.status().code() == Code::kUnsupported;
     {
       const std::scoped_lock lock(mutex_);
@@ -53,7 +54,7 @@ class Cases {
     }
     if (lacks && p.pass != Pass::kFprop) return;
     if (!all) return fail(str(c.id, " ", to_text(p), ": ", all.status().message()));
-    for (const Candidate& candidate : all->explain().candidates) {
+    for (const Candidate& candidate : all->explanation.candidates) {
       if (candidate.verdict == Verdict::kDeclined) continue;
       const Result<Plan> chosen = plan(p, context_.device, {.kernel = candidate.kernel});
       if (!chosen) {
