@@ -1,24 +1,23 @@
 // The two caches in front of the compiler.
 #include "jit/build.h"
 
-#include <future>
-#include <list>
-#include <map>
+#include <iterator>
 #include <mutex>
+#include <utility>
 
 #include "base/str.h"
 #include "jit/compile.h"
 #include "jit/key.h"
+#include "jit/memory_cache.h"
 #include "jit/nvrtc.h"
 
 namespace convoy {
 namespace {
 
-// Loaded modules beyond this many leave the cache, the least recently used first; plans that use
-// them keep them alive.
+// Loaded modules beyond these bounds leave the cache, the least recently used first; plans that
+// use them keep them alive.
 constexpr size_t kMostModules = 1024;
-
-using Shared = std::shared_future<Result<Module>>;
+constexpr int64_t kMostModuleBytes = int64_t{64} << 20;  // of machine code
 
 class Builder {
  public:
@@ -43,68 +42,42 @@ class Builder {
     const Result<Nvrtc> nvrtc = load_nvrtc(options());
     if (!nvrtc) return nvrtc.status();
     const std::string& arch = device.info().arch;
-    const std::string key =
-        key_of({source, device_texts(), arch, compile_options(arch), nvrtc->major, nvrtc->minor});
-    std::promise<Result<Module>> promise;
-    if (std::optional<Shared> known = find_or_claim({device.info().id.index, key}, promise)) {
-      return known->get();
+    const std::string key = key_of(
+        {source, device_texts(), arch, compile_options(source, arch), nvrtc->major, nvrtc->minor});
+    const Key slot = {device.info().id.index, key};
+    if (const auto known = modules_.find(slot)) {
+      count(&BuildCounts::from_memory, 0);
+      return *known;
     }
-    Result<Module> module = make(device, source, key);
-    if (!module) forget({device.info().id.index, key});
-    promise.set_value(module);
-    return module;
-  }
-
- private:
-  using Key = std::pair<int, std::string>;  // device, kernel
-  struct Slot {
-    Shared future;
-    std::list<Key>::iterator use;
-  };
-
-  // The module that is there or on its way; otherwise the caller must make it.
-  std::optional<Shared> find_or_claim(const Key& key, std::promise<Result<Module>>& promise) {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = slots_.find(key); found != slots_.end()) {
-      ++counts_.from_memory;
-      uses_.splice(uses_.end(), uses_, found->second.use);
-      return found->second.future;
-    }
-    if (slots_.size() >= kMostModules) {
-      slots_.erase(uses_.front());
-      uses_.pop_front();
-    }
-    slots_[key] = {promise.get_future().share(), uses_.insert(uses_.end(), key)};
-    return std::nullopt;
-  }
-
-  void forget(const Key& key) {
-    const std::lock_guard lock(mutex_);
-    const auto found = slots_.find(key);
-    if (found == slots_.end()) return;
-    uses_.erase(found->second.use);
-    slots_.erase(found);
-  }
-
-  Result<Module> make(const Device& device, const Source& source, const std::string& key) {
+    // Asked before the slot is taken: who waits for it may be another thread, free to load.
     if (capture_is_running(device)) {
       return invalid(str("plan: kernel ", source.name,
                          " is not loaded and a stream capture runs on ", device.info().name,
                          "; plan before the capture begins"));
     }
+    return modules_.get(slot, [&] { return make(device, source, key); });
+  }
+
+ private:
+  using Key = std::pair<int, std::string>;  // device, kernel
+  using Modules = MemoryCache<Key, Module>;
+
+  Result<Modules::Made> make(const Device& device, const Source& source, const std::string& key) {
     const DiskCache cache = disk();
     const std::string& arch = device.info().arch;
     if (const auto image = cache.load(key, arch)) {
       if (Result<Module> module = Module::load(device, *image)) {
         count(&BuildCounts::from_disk, 0);
-        return module;
+        return Modules::Made{*std::move(module), std::ssize(*image)};
       }
     }
     const Result<Image> image = compile(source, arch);
     if (!image) return image.status();
     count(&BuildCounts::compiled, image->compile_ms);
     cache.store({key, source.name, arch}, image->cubin);
-    return Module::load(device, image->cubin);
+    Result<Module> module = Module::load(device, image->cubin);
+    if (!module) return module.status();
+    return Modules::Made{*std::move(module), std::ssize(image->cubin)};
   }
 
   void count(int64_t BuildCounts::* what, double compile_ms) {
@@ -116,8 +89,7 @@ class Builder {
   std::mutex mutex_;
   JitOptions options_;
   BuildCounts counts_;
-  std::map<Key, Slot> slots_;
-  std::list<Key> uses_;  // least recently used first
+  Modules modules_{kMostModules, kMostModuleBytes};
 };
 
 // Never destroyed: modules must not be unloaded after the driver has gone at exit.

@@ -92,8 +92,9 @@ class Compilation {
 }  // namespace
 
 // No contraction: every multiply-add that is fused says so.
-std::vector<std::string> compile_options(const std::string& arch) {
-  return {"--gpu-architecture=" + arch, "-std=c++20", "-fmad=false", "-default-device"};
+std::vector<std::string> compile_options(const Source& source, const std::string& arch) {
+  return {"--gpu-architecture=" + arch + (source.arch_specific ? "a" : ""), "-std=c++20",
+          "-fmad=false", "-default-device"};
 }
 
 Result<Image> compile(const Source& source, const std::string& arch) {
@@ -103,7 +104,7 @@ Result<Image> compile(const Source& source, const std::string& arch) {
   const double start = now_us();
   Compilation compilation(*nvrtc);
   if (Status s = compilation.create(source); !s.ok()) return s;
-  if (Status s = compilation.run(source, compile_options(arch)); !s.ok()) return s;
+  if (Status s = compilation.run(source, compile_options(source, arch)); !s.ok()) return s;
   Result<std::vector<std::byte>> cubin = compilation.cubin(source);
   if (!cubin) return cubin.status();
   return Image{*std::move(cubin), (now_us() - start) / 1e3};

@@ -17,7 +17,7 @@ struct Image {
 };
 
 // Every option that reaches the compiler for `arch` ("sm_90").
-std::vector<std::string> compile_options(const std::string& arch);
+std::vector<std::string> compile_options(const Source& source, const std::string& arch);
 
 // kUnavailable where NVRTC is missing or does not know `arch`; kInternal where the text is wrong.
 Result<Image> compile(const Source& source, const std::string& arch);

@@ -52,6 +52,18 @@ TEST(JitCompile, MakesMachineCodeForEveryArchitecture) {
   }
 }
 
+TEST(JitCompile, AllowsInstructionsOfOneArchitecture) {
+  if (!has_compiler()) GTEST_SKIP() << "no NVRTC here";
+  Source source{"probe",
+                "extern \"C\" __global__ void f() { asm volatile(\"wgmma.fence.sync.aligned;\"); }",
+                "f"};
+  EXPECT_FALSE(compile(source, "sm_90").ok());
+  source.arch_specific = true;
+  const Result<Image> image = compile(source, "sm_90");
+  EXPECT_TRUE(image.ok()) << image.status().message();
+  EXPECT_NE(compile_options(source, "sm_90"), compile_options({}, "sm_90"));
+}
+
 TEST(JitCompile, NamesTheErrorInAText) {
   if (!has_compiler()) GTEST_SKIP() << "no NVRTC here";
   const Result<Image> image = compile({"probe", "int f() { return no_such_word; }", "f"}, "sm_90");

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <utility>
 
@@ -21,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr char kSuffix[] = ".cubin";
 constexpr int64_t kMostImageBytes = int64_t{64} << 20;
+constexpr int64_t kLongestWriteS = 600;  // an older temporary file has lost its writer
 
 struct Header {
   char magic[16];
@@ -67,6 +70,7 @@ bool read_all(int fd, void* to, size_t bytes) {
   auto* at = static_cast<char*>(to);
   while (bytes > 0) {
     const ssize_t got = ::read(fd, at, bytes);
+    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     at += got;
     bytes -= static_cast<size_t>(got);
@@ -77,6 +81,7 @@ bool write_all(int fd, const void* from, size_t bytes) {
   const auto* at = static_cast<const char*>(from);
   while (bytes > 0) {
     const ssize_t put = ::write(fd, at, bytes);
+    if (put < 0 && errno == EINTR) continue;
     if (put <= 0) return false;
     at += put;
     bytes -= static_cast<size_t>(put);
@@ -117,6 +122,13 @@ std::optional<Header> read_header(int fd, bool& broken) {
   if (!whole) return std::nullopt;
   broken = false;
   return header;
+}
+
+// ".KEY.PID.COUNT", which becomes an entry when it is whole.
+bool is_temporary(const std::string& name) {
+  return name.size() > 34 && name[0] == '.' && name[33] == '.' &&
+         name.find_first_not_of("0123456789abcdef", 1) == 33 &&
+         name.find_first_not_of("0123456789.", 33) == std::string::npos;
 }
 
 int open_entry(const std::string& path) {
@@ -174,7 +186,7 @@ void DiskCache::store(const DiskEntry& entry, std::span<const std::byte> image) 
   if (!kept) ::unlink(temporary.c_str());
 }
 
-// Entries and leftovers of interrupted writes, least recently used first.
+// Entries and the leftovers of interrupted writes, least recently used first.
 std::vector<std::string> DiskCache::files() const {
   std::vector<std::pair<int64_t, std::string>> found;
   if (!is_trusted_folder(folder_)) return {};
@@ -183,8 +195,9 @@ std::vector<std::string> DiskCache::files() const {
     const std::string name = it->path().filename().string();
     const bool entry = name.ends_with(kSuffix) && name.size() == 32 + sizeof kSuffix - 1;
     struct stat info = {};
-    if (!entry || ::lstat(it->path().c_str(), &info) != 0) continue;
+    if (!(entry || is_temporary(name)) || ::lstat(it->path().c_str(), &info) != 0) continue;
     if (!S_ISREG(info.st_mode) || !is_ours(info)) continue;
+    if (!entry && info.st_mtim.tv_sec > ::time(nullptr) - kLongestWriteS) continue;
     found.emplace_back(info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, it->path());
   }
   std::sort(found.begin(), found.end());
@@ -198,6 +211,7 @@ void DiskCache::make_room(int64_t bytes) const {
   std::vector<std::pair<std::string, int64_t>> kept;
   for (const std::string& path : files()) {
     struct stat info = {};
+    if (!path.ends_with(kSuffix)) ::unlink(path.c_str());
     if (::lstat(path.c_str(), &info) != 0) continue;
     kept.emplace_back(path, info.st_size);
     bytes += info.st_size;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -167,6 +169,56 @@ TEST_F(DiskCacheTest, WritersAndReadersMeet) {
   EXPECT_EQ(wrong, 0);
   EXPECT_TRUE(has());
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
+}
+
+// A write that was killed leaves a file; it goes with the next write once nobody can be at it.
+TEST_F(DiskCacheTest, SweepsLeftovers) {
+  put();
+  const std::string stale = folder + "/." + std::string(32, 'b') + ".77.0";
+  const std::string fresh = folder + "/." + std::string(32, 'c') + ".78.0";
+  const std::string foreign = folder + "/." + std::string(32, 'd') + ".notes";
+  for (const std::string& path : {stale, fresh, foreign}) {
+    std::ofstream(path) << "part";
+    ::chmod(path.c_str(), 0600);
+  }
+  const timeval long_ago[2] = {{1000, 0}, {1000, 0}};
+  ASSERT_EQ(::utimes(stale.c_str(), long_ago), 0);
+  ASSERT_EQ(::utimes(foreign.c_str(), long_ago), 0);
+  EXPECT_EQ(DiskCache(folder, 1 << 20).entries().size(), 1U);
+  put();
+  EXPECT_FALSE(fs::exists(stale));
+  EXPECT_TRUE(fs::exists(fresh));
+  EXPECT_TRUE(fs::exists(foreign));
+}
+
+// Two processes that meet on a cache that is not there yet, each reading what the other wrote.
+TEST_F(DiskCacheTest, ProcessesShareAColdCache) {
+  const auto work = [&](int salt) {
+    const DiskCache cache(folder, 1 << 20);
+    for (int i = 0; i < 100; ++i) {
+      const std::string key(32, static_cast<char>('a' + i % 6));
+      const auto got = cache.load(key, "sm_90");
+      if (got && (got->size() != 3000 || *got != image(3000, static_cast<int>((*got)[0])))) {
+        return 1;
+      }
+      cache.store({key, "kernel", "sm_90"}, image(3000, salt));
+      if (!cache.load(key, "sm_90")) return 2;
+    }
+    return 0;
+  };
+  pid_t children[2] = {};
+  for (int c = 0; c < 2; ++c) {
+    children[c] = ::fork();
+    ASSERT_GE(children[c], 0);
+    if (children[c] == 0) ::_exit(work(c));
+  }
+  for (const pid_t child : children) {
+    int state = 0;
+    ASSERT_EQ(::waitpid(child, &state, 0), child);
+    EXPECT_TRUE(WIFEXITED(state));
+    EXPECT_EQ(WEXITSTATUS(state), 0);
+  }
+  EXPECT_EQ(DiskCache(folder, 1 << 20).entries().size(), 6U);
 }
 
 }  // namespace

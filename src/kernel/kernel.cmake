@@ -10,6 +10,7 @@ convoy_room(kernel
   kernel/cpu/row_lanes/row_lanes.cc kernel/cpu/row_lanes/row_lanes_avx2.cc
   kernel/cpu/row_lanes/row_lanes_avx512.cc kernel/cpu/row_lanes/row_lanes_baseline.cc
   kernel/cpu/row_lanes/row_lanes_shape.cc
-  kernel/gpu/entry_source.cc
-  kernel/gpu/general/general.cc kernel/gpu/judge/judge.cc
+  kernel/gpu/block_diagonal/block_diagonal.cc
+  kernel/gpu/block_diagonal/block_diagonal_args.cc kernel/gpu/entry_source.cc
+  kernel/gpu/general/general.cc kernel/gpu/igemm/igemm.cc kernel/gpu/judge/judge.cc
   kernel/reference/reference.cc kernel/reference/sums.cc)

@@ -21,7 +21,7 @@ struct Entry {
   std::string_view header;    // "kernel/gpu/igemm/igemm.cuh"
   std::string_view function;  // template of one configuration, called as function<config>(args)
   std::string config;         // "IgemmConfig{...}"
-  std::string_view args;      // its struct of arguments and
+  std::string args;           // its struct of arguments and
   size_t args_bytes;          // their size, which the text asserts
   int threads;                // of a block
   int blocks;                 // that must fit a multiprocessor at once

@@ -16,6 +16,9 @@
 //   sync_block() sync_warp()  barriers that also order shared memory
 //   any_in_block(b) any_in_warp(b)      votes; every thread (lane) takes part, a barrier each
 //   shuffle(v, lane)          v of that lane; u32 or float
+//   shuffle_xor<mask>(v)      v of lane ^ mask; u32
+//   in_register(v)            v, u32 or i32, computed once where the call stands, not again at each
+//                             use; so global_in_register(p) and shared_in_register(p) for pointers
 //
 //   read_only(p)              *p from global memory that nobody writes: u8 u16 u32 float Bytes8
 //   Bytes16 copy_async<4|8|16>(shared, global, valid)    starts a copy; zeros arrive where not

@@ -55,6 +55,32 @@ CONVOY_DEVICE float shuffle(float value, u32 lane) {
   return __shfl_sync(~0U, value, static_cast<int>(lane));
 }
 
+template <u32 kMask>
+CONVOY_DEVICE u32 shuffle_xor(u32 value) {
+  return __shfl_xor_sync(~0U, value, kMask);
+}
+
+CONVOY_DEVICE u32 in_register(u32 v) {
+  asm volatile("" : "+r"(v));
+  return v;
+}
+CONVOY_DEVICE i32 in_register(i32 v) {
+  asm volatile("" : "+r"(v));
+  return v;
+}
+// A pointer keeps its address space only by way of the address within it.
+template <class T>
+CONVOY_DEVICE T* global_in_register(T* p) {
+  size_t at = __cvta_generic_to_global(p);
+  asm volatile("" : "+l"(at));
+  return static_cast<T*>(__cvta_global_to_generic(at));
+}
+template <class T>
+CONVOY_DEVICE T* shared_in_register(T* p) {
+  const u32 at = in_register(static_cast<u32>(__cvta_generic_to_shared(p)));
+  return static_cast<T*>(__cvta_shared_to_generic(at));
+}
+
 CONVOY_DEVICE u8 read_only(const u8* p) {
   return __ldg(p);
 }

@@ -95,6 +95,23 @@ T shuffle(T value, u32 lane) {
   return emulator::gather(value)[lane % 32];
 }
 
+template <u32 kMask>
+u32 shuffle_xor(u32 value) {
+  return shuffle(value, lane_index() ^ kMask);
+}
+template <class T>
+T in_register(T v) {
+  return v;
+}
+template <class T>
+T* global_in_register(T* p) {
+  return p;
+}
+template <class T>
+T* shared_in_register(T* p) {
+  return p;
+}
+
 template <class T>
 T read_only(const T* p) {
   return *p;

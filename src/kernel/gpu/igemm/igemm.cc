@@ -1,0 +1,233 @@
+// igemm: groups of 8 channels and more, and dense, on matrix instructions; channels last.
+#include "kernel/gpu/igemm/igemm.h"
+
+#include <algorithm>
+
+#include "base/int_math.h"
+#include "base/str.h"
+#include "kernel/gpu/bind.h"
+#include "kernel/gpu/entry_source.h"
+#include "tensor/igemm_limits.h"
+
+namespace convoy {
+namespace {
+
+constexpr const char* kName = "cuda_igemm_fprop_sm80";
+constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
+
+// Share of the matrix ceiling that a full wave of tiles reaches: mma.sync runs at 0.65 of the rate
+// that the ceiling is measured at (H200, 2026-11-30), and copies and fragments take their part.
+constexpr double kEfficiency = 0.45;
+
+// The widest copy that divides a run of `channels`.
+int run_bytes(int64_t channels, int element_bytes) {
+  int bytes = 16;
+  while (bytes > element_bytes && channels * element_bytes % bytes != 0)
+    bytes /= 2;
+  return bytes;
+}
+
+int64_t gemm_m_of(const ConvProblem& p) {
+  return p.N * out_extent(p, 0) * out_extent(p, 1) * out_extent(p, 2);
+}
+
+// Columns of a tile: all of kpg where they fit in 128, else equal parts; in steps of what the warps
+// divide.
+int columns_for(int64_t kpg) {
+  const int64_t parts = ceil_div(kpg, int64_t{128});
+  const int64_t columns = round_up(ceil_div(kpg, parts), int64_t{8});
+  return static_cast<int>(columns > 64 ? round_up(columns, int64_t{16}) : columns);
+}
+
+bool fits_32_bits(const ConvProblem& p, int64_t index_limit) {
+  RunArgs packed_views;
+  packed_views.x = packed(nullptr, p.dtype, x_shape(p).span(), p.layout);
+  packed_views.w = packed(nullptr, p.dtype, w_shape(p).span(), p.layout);
+  packed_views.y = packed(nullptr, p.dtype, y_shape(p).span(), p.layout);
+  return fits_i32(conv_args(p, packed_views).sizes, 256, index_limit);
+}
+
+// Configurations are numbered so that a Config carries them: the tile and the index type.
+std::array<int, 6> values_of(const IgemmConfig& c) {
+  return {c.block_m, c.block_n, c.warps_m, c.warps_n, c.stages, c.wide ? 1 : 0};
+}
+
+// The compiled-in facts of a problem, with the tile of `values`.
+IgemmConfig with_values(const ConvProblem& p, const std::array<int, 6>& values) {
+  IgemmConfig c;
+  c.elem = elem_of(p.dtype);
+  c.epilogue = epilogue_of(p);
+  c.grouped = p.G > 1;
+  c.T = static_cast<int>(p.filter[0]);
+  c.R = static_cast<int>(p.filter[1]);
+  c.S = static_cast<int>(p.filter[2]);
+  c.cpg = static_cast<int>(p.cpg());
+  c.kpg = static_cast<int>(p.kpg());
+  c.load_bytes = run_bytes(p.cpg(), size_of(p.dtype));
+  c.store_bytes = run_bytes(p.kpg(), size_of(p.dtype));
+  c.block_m = values[0];
+  c.block_n = values[1];
+  c.warps_m = values[2];
+  c.warps_n = values[3];
+  c.stages = values[4];
+  c.wide = values[5] != 0;
+  return c;
+}
+
+// Blocks that share a multiprocessor: what registers and shared memory leave.
+int resident_blocks(const IgemmConfig& c, const DeviceInfo& device) {
+  const int registers = c.block_m * c.block_n / igemm_threads(c) + 96;
+  const int by_registers = 65536 / (igemm_threads(c) * std::min(255, registers));
+  const auto by_shared =
+      static_cast<int>(device.shared_bytes_per_multiprocessor / (igemm_shared_bytes(c) + 1024));
+  return std::max(1, std::min({by_registers, by_shared, 8}));
+}
+
+// Equal shares of whole waves, in units of a full machine.
+double wave_loss(int64_t blocks, const IgemmConfig& c, const DeviceInfo& device) {
+  const int64_t at_once = int64_t{device.multiprocessors} * resident_blocks(c, device);
+  return static_cast<double>(ceil_div(blocks, at_once) * at_once) / static_cast<double>(blocks);
+}
+
+}  // namespace
+
+std::optional<Decline> igemm_declines(const ConvProblem& p, const DeviceInfo& device) {
+  if (compute_capability(device) < 80) return Decline{"needs compute capability 8.0"};
+  if (p.layout != Layout::kNhwc) return Decline{"takes channels-last tensors only"};
+  if (p.cpg() < 8) return Decline{"needs 8 or more input channels per group"};
+  if (p.cpg() * size_of(p.dtype) % 4 != 0) return Decline{"needs an even number of channels"};
+  if (p.cpg() > 1 << 20 || p.kpg() > 1 << 20 || gemm_k(p) > 1 << 24) {
+    return Decline{"needs channels per group below 2^20 and a window below 2^24"};
+  }
+  const IgemmConfig c = igemm_config(p, device);
+  if (igemm_shared_bytes(c) > device.shared_bytes_per_block) {
+    return Decline{"needs more shared memory than a block may have"};
+  }
+  if (igemm_blocks(p, c) > kMostBlocks) return Decline{"needs more blocks than a grid may have"};
+  return {};
+}
+
+// Tiles of 128 rows; of 64 where a machine would stay half empty.
+IgemmConfig igemm_config(const ConvProblem& p, const DeviceInfo& device) {
+  const int columns = columns_for(p.kpg());
+  std::array<int, 6> values = {128, columns, 4, columns > 64 ? 2 : 1, 4, 0};
+  if (columns == 128) values = {128, 128, 2, 2, 4, 0};
+  values[5] = fits_32_bits(p, device.index_limit) ? 0 : 1;
+  const IgemmConfig large = with_values(p, values);
+  const int64_t busy = int64_t{device.multiprocessors} * resident_blocks(large, device);
+  if (igemm_blocks(p, large) < busy) {
+    values[0] = 64;
+    values[2] = columns == 128 ? 2 : 4;
+  }
+  return with_values(p, values);
+}
+
+int64_t igemm_blocks(const ConvProblem& p, const IgemmConfig& c) {
+  return ceil_div(gemm_m_of(p), int64_t{c.block_m}) * ceil_div(p.kpg(), int64_t{c.block_n}) * p.G;
+}
+
+template <class Index, bool kGrouped>
+IgemmArgs<Index, kGrouped> igemm_args(const ConvProblem& p, const IgemmConfig& config,
+                                      const RunArgs& operands) {
+  IgemmArgs<Index, kGrouped> args = {};
+  static_cast<ConvArgs&>(args) = conv_args(p, operands);
+  args.a = InputDescriptor<Index, kGrouped>::of(args.sizes);
+  args.b = FilterDescriptor<Index, kGrouped>::of(args.sizes);
+  args.d = OutputDescriptor<Index, kGrouped>::of(args.sizes);
+  args.n_tiles = Divider<Index>::by(ceil_div(p.kpg(), int64_t{config.block_n}));
+  args.groups = Divider<Index>::by(p.G);
+  args.gemm_m = static_cast<Index>(args.sizes.gemm_m());
+  return args;
+}
+template IgemmArgs<i32, false> igemm_args(const ConvProblem&, const IgemmConfig&, const RunArgs&);
+template IgemmArgs<i32, true> igemm_args(const ConvProblem&, const IgemmConfig&, const RunArgs&);
+template IgemmArgs<i64, false> igemm_args(const ConvProblem&, const IgemmConfig&, const RunArgs&);
+template IgemmArgs<i64, true> igemm_args(const ConvProblem&, const IgemmConfig&, const RunArgs&);
+
+namespace {
+
+std::string spell(const IgemmConfig& c) {
+  const auto word = [](bool value) { return value ? "true" : "false"; };
+  return str("IgemmConfig{", convoy::spell(c.elem), ", ", convoy::spell(c.epilogue), ", ",
+             word(c.grouped), ", ", word(c.wide), ", ", c.T, ", ", c.R, ", ", c.S, ", ", c.cpg,
+             ", ", c.kpg, ", ", c.load_bytes, ", ", c.store_bytes, ", ", c.block_m, ", ", c.block_n,
+             ", ", c.warps_m, ", ", c.warps_n, ", ", c.stages, "}");
+}
+
+Config configure(const ConvProblem& p, const DeviceInfo& device) {
+  const IgemmConfig c = igemm_config(p, device);
+  Config config;
+  config.values = values_of(c);
+  config.text = str(c.block_m, "x", c.block_n, "x", igemm_block_k(c), "/s", c.stages, " ",
+                    c.warps_m, "x", c.warps_n, " warps", c.wide ? " 64-bit" : "");
+  const int64_t rows = round_up(gemm_m_of(p), int64_t{c.block_m});
+  const int64_t columns = round_up(p.kpg(), int64_t{c.block_n}) * p.G;
+  config.executed_flops = 2 * rows * columns * round_up(gemm_k(p), int64_t{igemm_block_k(c)});
+  return config;
+}
+
+double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo& device) {
+  const IgemmConfig c = with_values(p, config.values);
+  const Ceilings& rates = device.ceilings;
+  const double gflops = p.dtype == DType::kTf32 ? rates.matrix_tf32_gflops : rates.matrix_gflops;
+  const double matrix_us = static_cast<double>(config.executed_flops) /
+                           (gflops * 1e3 * kEfficiency) * wave_loss(igemm_blocks(p, c), c, device);
+  // Every tap reads the input again from L2, at about twice the rate of a copy.
+  const double taps = static_cast<double>(c.T * c.R * c.S);
+  const double copy_us = static_cast<double>(bytes(p)) / (rates.copy_gbs(bytes(p)) * 1e3);
+  const double reread_us = copy_us * taps / 8;
+  return rates.fork_join_us + 2 + std::max({matrix_us, copy_us * 1.1, reread_us});
+}
+
+template <class Index, bool kGrouped>
+Source source_of(const IgemmConfig& c) {
+  const int blocks = c.block_n == 128 && c.block_m == 128 ? 2 : igemm_threads(c) > 128 ? 1 : 2;
+  Source source = entry_source(kName, {.header = "kernel/gpu/igemm/igemm.cuh",
+                                       .function = "igemm",
+                                       .config = spell(c),
+                                       .args = str("IgemmArgs<", c.wide ? "i64" : "i32", ", ",
+                                                   kGrouped ? "true" : "false", ">"),
+                                       .args_bytes = sizeof(IgemmArgs<Index, kGrouped>),
+                                       .threads = igemm_threads(c),
+                                       .blocks = blocks});
+  source.matrix = source.async_copies = true;
+  return source;
+}
+
+// Calls f<Index, kGrouped>() as the configuration says.
+template <class F>
+auto with_types(const IgemmConfig& c, F&& f) {
+  if (c.wide && c.grouped) return f.template operator()<i64, true>();
+  if (c.wide) return f.template operator()<i64, false>();
+  if (c.grouped) return f.template operator()<i32, true>();
+  return f.template operator()<i32, false>();
+}
+
+Source source(const ConvProblem& p, const Config& config) {
+  const IgemmConfig c = with_values(p, config.values);
+  return with_types(c, [&]<class Index, bool kGrouped>() { return source_of<Index, kGrouped>(c); });
+}
+
+Result<Launchable> bind(const ConvProblem& p, const Config& config, const Device& device) {
+  const IgemmConfig c = with_values(p, config.values);
+  return with_types(c, [&]<class Index, bool kGrouped>() {
+    using Args = IgemmArgs<Index, kGrouped>;
+    const auto arguments = [](const ConvProblem& problem, const Config& chosen,
+                              const RunArgs& operands) {
+      return igemm_args<Index, kGrouped>(problem, with_values(problem, chosen.values), operands);
+    };
+    const LaunchShape shape = {.blocks = static_cast<uint32_t>(igemm_blocks(p, c)),
+                               .threads = static_cast<uint32_t>(igemm_threads(c)),
+                               .shared_bytes = static_cast<uint32_t>(igemm_shared_bytes(c))};
+    return bind_launch<Args>(
+        device, source(p, config), Views::kPacked16,
+        {.problem = p, .config = config, .shape = shape, .arguments = arguments});
+  });
+}
+
+}  // namespace
+
+extern const Kernel cuda_igemm_fprop_sm80;
+const Kernel cuda_igemm_fprop_sm80 = {igemm_declines, configure, estimate_us, bind, source};
+
+}  // namespace convoy

@@ -1,0 +1,267 @@
+// The implicit GEMM: D[m, g*kpg+n] = sum over k of A_g[m, k] * B_g[n, k] on matrix instructions, a
+// ring of shared-memory stages filled by asynchronous copies, the group as a coordinate.
+//
+// Padding and tails are zeros in shared memory, so an Inf or NaN elsewhere in the window makes a
+// NaN: a tile that holds one is computed again, tap by tap.
+#pragma once
+
+#include "kernel/gpu/device/exact.h"
+#include "kernel/gpu/igemm/igemm_config.h"
+
+namespace convoy {
+
+template <IgemmConfig kConfig>
+struct Igemm {
+  using E = Element<kConfig.elem>;
+  using Stored = Storage<kConfig.elem>;
+  template <bool kWide>
+  struct IndexOf {
+    using type = i32;
+  };
+  template <>
+  struct IndexOf<true> {
+    using type = i64;
+  };
+  using Index = typename IndexOf<kConfig.wide>::type;
+  using Args = IgemmArgs<Index, kConfig.grouped>;
+
+  static constexpr int kElementBytes = igemm_element_bytes(kConfig);
+  static constexpr int kThreads = igemm_threads(kConfig);
+  static constexpr int kBlockK = igemm_block_k(kConfig);
+  static constexpr int kWarpM = kConfig.block_m / kConfig.warps_m;
+  static constexpr int kWarpN = kConfig.block_n / kConfig.warps_n;
+  static constexpr int kTilesM = kWarpM / 16;
+  static constexpr int kTilesN = kWarpN / 8;
+  static constexpr int kGemmK = kConfig.T * kConfig.R * kConfig.S * kConfig.cpg;
+  static constexpr int kSteps = (kGemmK + kBlockK - 1) / kBlockK;
+  static constexpr int kStageBytes = (kConfig.block_m + kConfig.block_n) * kIgemmRowBytes;
+  // A thread copies the same piece of every row it copies.
+  static constexpr int kPieces = kIgemmRowBytes / kConfig.load_bytes;  // of a row
+  static constexpr int kRowsAtOnce = kThreads / kPieces;
+  static constexpr int kRowsA = (kConfig.block_m + kRowsAtOnce - 1) / kRowsAtOnce;
+  static constexpr int kRowsB = (kConfig.block_n + kRowsAtOnce - 1) / kRowsAtOnce;
+  static_assert(kWarpM % 16 == 0 && kWarpN % 8 == 0);
+  static_assert(kThreads % kPieces == 0);
+  static_assert(kConfig.cpg * kElementBytes % kConfig.load_bytes == 0);
+
+  struct Tile {
+    Index group, m, n;  // first of the tile
+  };
+  using Sums = float[kTilesM][kTilesN][4];
+
+  static CONVOY_DEVICE Tile tile_of(const Args& args) {
+    const Index block = static_cast<Index>(block_index());
+    const Index rest = args.n_tiles.quotient(block);
+    const Index m = kConfig.grouped ? args.groups.quotient(rest) : rest;
+    return {kConfig.grouped ? rest - m * args.groups.divisor() : 0, m * kConfig.block_m,
+            (block - rest * args.n_tiles.divisor()) * kConfig.block_n};
+  }
+
+  // Starts the copies of gemm_k step `step` into `stage`.
+  static CONVOY_DEVICE void load(const Args& args, const Tile& tile,
+                                 const Coords<Index, 4> (&rows)[kRowsA], int step, u8* stage) {
+    const u32 piece = thread_index() % kPieces, first = thread_index() / kPieces;
+    const u32 byte = piece * kConfig.load_bytes;
+    const Index k = step * kBlockK + static_cast<Index>(byte / kElementBytes);
+    const bool in_k = kGemmK % kBlockK == 0 || k < kGemmK;
+    const auto* x = static_cast<const Stored*>(args.x);
+    const auto* w = static_cast<const Stored*>(args.w);
+    CONVOY_UNROLL
+    for (int i = 0; i < kRowsA; ++i) {
+      const u32 row = first + i * kRowsAtOnce;
+      if (kConfig.block_m % kRowsAtOnce != 0 && row >= kConfig.block_m) continue;
+      const Coord<Index> at = args.a(tile.group, rows[i], k);
+      const bool valid = at.valid && in_k;
+      copy_async<kConfig.load_bytes>(stage + igemm_swizzle(row, byte / 16) + byte % 16,
+                                     x + (valid ? at.value : 0), valid);
+    }
+    u8* const stage_b = stage + kConfig.block_m * kIgemmRowBytes;
+    CONVOY_UNROLL
+    for (int i = 0; i < kRowsB; ++i) {
+      const u32 row = first + i * kRowsAtOnce;
+      if (kConfig.block_n % kRowsAtOnce != 0 && row >= kConfig.block_n) continue;
+      const Index n = tile.n + static_cast<Index>(row);
+      const Coord<Index> at = args.b(tile.group, n, k);
+      const bool valid = at.valid && in_k && n < kConfig.kpg;
+      copy_async<kConfig.load_bytes>(stage_b + igemm_swizzle(row, byte / 16) + byte % 16,
+                                     w + (valid ? at.value : 0), valid);
+    }
+  }
+
+  template <int kWords>
+  static CONVOY_DEVICE void round_to_tf32(u32 (&words)[kWords]) {
+    if constexpr (kConfig.elem == Elem::kTf32) {
+      CONVOY_UNROLL
+      for (int i = 0; i < kWords; ++i)
+        words[i] = f32_to_tf32(f32_from_bits(words[i]));
+    }
+  }
+
+  // The products of one stage; 32 bytes of gemm_k are one matrix step in every dtype.
+  static CONVOY_DEVICE void multiply(const u8* stage, Sums& sums) {
+    const u32 lane = lane_index();
+    const u32 warp_m = warp_index() % kConfig.warps_m, warp_n = warp_index() / kConfig.warps_m;
+    const u8* const stage_b = stage + kConfig.block_m * kIgemmRowBytes;
+    CONVOY_UNROLL
+    for (u32 step = 0; step < kIgemmRowBytes / 32; ++step) {
+      u32 a[kTilesM][4], b[kTilesN][2];
+      CONVOY_UNROLL
+      for (int i = 0; i < kTilesM; ++i) {
+        const u32 row = warp_m * kWarpM + i * 16 + lane % 16;
+        load_matrix<4>(a[i], stage + igemm_swizzle(row, step * 2 + lane / 16));
+        round_to_tf32(a[i]);
+      }
+      CONVOY_UNROLL
+      for (int j = 0; j + 1 < kTilesN; j += 2) {
+        u32 pair[4];
+        const u32 row = warp_n * kWarpN + j * 8 + lane / 16 * 8 + lane % 8;
+        load_matrix<4>(pair, stage_b + igemm_swizzle(row, step * 2 + lane / 8 % 2));
+        round_to_tf32(pair);
+        b[j][0] = pair[0];
+        b[j][1] = pair[1];
+        b[j + 1][0] = pair[2];
+        b[j + 1][1] = pair[3];
+      }
+      if constexpr (kTilesN % 2 != 0) {
+        const u32 row = warp_n * kWarpN + (kTilesN - 1) * 8 + lane % 8;
+        load_matrix<2>(b[kTilesN - 1], stage_b + igemm_swizzle(row, step * 2 + lane / 8 % 2));
+        round_to_tf32(b[kTilesN - 1]);
+      }
+      CONVOY_UNROLL
+      for (int i = 0; i < kTilesM; ++i) {
+        CONVOY_UNROLL
+        for (int j = 0; j < kTilesN; ++j)
+          multiply_add<E, E::kMmaDepth>(sums[i][j], a[i], b[j]);
+      }
+    }
+  }
+
+  // Bias, activation and rounding into the shared tile; whether a sum is NaN.
+  static CONVOY_DEVICE bool stage_output(const Args& args, const Tile& tile, const Sums& sums,
+                                         u8* shared) {
+    const u32 g = lane_index() / 4, t = lane_index() % 4;
+    const u32 warp_m = warp_index() % kConfig.warps_m, warp_n = warp_index() / kConfig.warps_m;
+    bool poisoned = false;
+    CONVOY_UNROLL
+    for (int j = 0; j < kTilesN; ++j) {
+      const u32 column = warp_n * kWarpN + j * 8 + 2 * t;
+      float bias[2] = {};
+      CONVOY_UNROLL
+      for (u32 c = 0; c < 2; ++c) {
+        const Index n = tile.n + static_cast<Index>(column + c);
+        if (n < kConfig.kpg) {
+          bias[c] = bias_of<kConfig.elem, kConfig.epilogue.bias>(
+              args, static_cast<i64>(tile.group) * kConfig.kpg + n);
+        }
+      }
+      CONVOY_UNROLL
+      for (int i = 0; i < kTilesM; ++i) {
+        CONVOY_UNROLL
+        for (u32 half = 0; half < 2; ++half) {
+          const u32 row = warp_m * kWarpM + i * 16 + half * 8 + g;
+          const float(&s)[4] = sums[i][j];
+          poisoned = poisoned || is_nan(s[2 * half] + s[2 * half + 1]);
+          const float lo = activate<kConfig.epilogue.act>(s[2 * half] + bias[0]);
+          const float hi = activate<kConfig.epilogue.act>(s[2 * half + 1] + bias[1]);
+          u8* const at = shared + row * igemm_output_pitch(kConfig) + column * kElementBytes;
+          if constexpr (kElementBytes == 2) {
+            *reinterpret_cast<u32*>(at) = E::round2(lo, hi);
+          } else {
+            *reinterpret_cast<Bytes8*>(at) = {{f32_bits(lo), f32_bits(hi)}};
+          }
+        }
+      }
+    }
+    return poisoned;
+  }
+
+  // The shared tile to y, `store_bytes` a thread, neighbouring threads along n.
+  static CONVOY_DEVICE void store(const Args& args, const Tile& tile, const u8* shared) {
+    constexpr int kPerStore = kConfig.store_bytes / kElementBytes;
+    constexpr int kColumns = kConfig.block_n / kPerStore;
+    auto* y = static_cast<Stored*>(args.y);
+    CONVOY_NO_UNROLL
+    for (u32 i = thread_index(); i < kConfig.block_m * kColumns; i += kThreads) {
+      const u32 row = i / kColumns, column = i % kColumns * kPerStore;
+      const Index n = tile.n + static_cast<Index>(column);
+      const Coord<Index> at = args.d(tile.group, tile.m + static_cast<Index>(row), n);
+      if (!at.valid || n >= kConfig.kpg) continue;
+      const u8* const from = shared + row * igemm_output_pitch(kConfig) + column * kElementBytes;
+      if constexpr (kConfig.store_bytes == 16) {
+        *reinterpret_cast<Bytes16*>(y + at.value) = *reinterpret_cast<const Bytes16*>(from);
+      } else if constexpr (kConfig.store_bytes == 8) {
+        *reinterpret_cast<Bytes8*>(y + at.value) = *reinterpret_cast<const Bytes8*>(from);
+      } else if constexpr (kConfig.store_bytes == 4) {
+        *reinterpret_cast<u32*>(y + at.value) = *reinterpret_cast<const u32*>(from);
+      } else {
+        y[at.value] = *reinterpret_cast<const Stored*>(from);
+      }
+    }
+  }
+
+  // Every output of the tile again, exactly.
+  static CONVOY_DEVICE void repair(const Args& args, const Tile& tile) {
+    CONVOY_NO_UNROLL
+    for (u32 i = thread_index(); i < kConfig.block_m * kConfig.block_n; i += kThreads) {
+      const Index m = tile.m + static_cast<Index>(i / kConfig.block_n);
+      const Index n = tile.n + static_cast<Index>(i % kConfig.block_n);
+      if (m >= args.gemm_m || n >= kConfig.kpg) continue;
+      const Coords<Index, 4> row = args.a.rows(m);
+      store_exact<kConfig.elem, kConfig.epilogue.bias, kConfig.epilogue.act>(
+          args, {row[0].value, static_cast<i64>(tile.group) * kConfig.kpg + n, row[1].value,
+                 row[2].value, row[3].value});
+    }
+  }
+
+  static CONVOY_DEVICE void run(const Args& given) {
+    Args args = given;
+    // What is compiled in replaces what the host wrote, so that the divisions become shifts.
+    constexpr i64 kFilter[3] = {kConfig.T, kConfig.R, kConfig.S};
+    constexpr auto kTaps = unmerge4<Index>(kFilter, kConfig.cpg);
+    args.a.taps = args.b.taps = kTaps;
+    args.a.T = args.b.T = kConfig.T;
+    args.a.cpg = kConfig.cpg;
+    args.b.kpg = args.d.kpg = kConfig.kpg;
+    const Tile tile = tile_of(args);
+    u8* const shared = shared_memory<u8>();
+    Coords<Index, 4> rows[kRowsA];
+    CONVOY_UNROLL
+    for (int i = 0; i < kRowsA; ++i) {
+      const Index row = static_cast<Index>(thread_index() / kPieces) + i * kRowsAtOnce;
+      rows[i] = args.a.rows(tile.m + row);
+    }
+    CONVOY_NO_UNROLL
+    for (int s = 0; s < kConfig.stages - 1; ++s) {
+      if (s < kSteps) load(args, tile, rows, s, shared + s * kStageBytes);
+      commit_copies();
+    }
+    Sums sums = {};
+    int filled = kConfig.stages - 1, used = 0;
+    CONVOY_NO_UNROLL
+    for (int step = 0; step < kSteps; ++step) {
+      wait_copies<kConfig.stages - 2>();
+      sync_block();
+      const int next = step + kConfig.stages - 1;
+      if (next < kSteps) load(args, tile, rows, next, shared + filled * kStageBytes);
+      commit_copies();
+      multiply(shared + used * kStageBytes, sums);
+      filled = filled + 1 == kConfig.stages ? 0 : filled + 1;
+      used = used + 1 == kConfig.stages ? 0 : used + 1;
+    }
+    wait_copies<0>();
+    sync_block();
+    const bool poisoned = stage_output(args, tile, sums, shared);
+    const bool any = any_in_block(poisoned);
+    store(args, tile, shared);
+    if (!any) return;
+    sync_block();  // other threads have stored what this one repairs
+    repair(args, tile);
+  }
+};
+
+template <IgemmConfig kConfig>
+CONVOY_DEVICE void igemm(const typename Igemm<kConfig>::Args& args) {
+  Igemm<kConfig>::run(args);
+}
+
+}  // namespace convoy
