@@ -46,7 +46,7 @@ class Cache(CliCase):
 
     def test_devices(self):
         def cpu(*flags):
-            (row,) = self.document("devices", *flags)["devices"]
+            row = self.document("devices", *flags)["devices"][0]
             self.assertEqual(list(row), ["id", "name", "arch", "isa", "memory_bytes", "ceilings"])
             self.assertEqual(row["id"], "cpu")
             self.assertGreater(row["memory_bytes"], 0)

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import time
+import unittest
 
 import cli_case
 import npy
@@ -123,6 +124,16 @@ class Errors(CliCase):
             self.assertEqual(self.refuse(3, *args, "--device", "cuda", words=["device cuda: "]),
                              "kUnavailable")
         self.assertFalse(os.path.exists(os.path.join(self.work, "y.npy")))
+
+    @unittest.skipUnless("FAKE_CUDA" in os.environ, "CTest names the fake driver, where built")
+    def test_devices_of_a_driver(self):
+        os.symlink(os.environ["FAKE_CUDA"], self.path("libcuda.so.1"))
+        env = {"LD_LIBRARY_PATH": self.folder}
+        cpu, *gpus = self.document("devices", env=env)["devices"]
+        self.assertEqual(cpu["id"], "cpu")
+        self.assertEqual([(row["id"], row["arch"], row["isa"]) for row in gpus],
+                         [("cuda:0", "sm_90", None), ("cuda:1", "sm_90", None)])
+        self.refuse(3, "explain", WHOLE, "--device", "cuda:2", env=env, words=["2 CUDA device(s)"])
 
     def test_kernels_and_dtypes(self):
         self.refuse(1, "explain", WHOLE, "--kernel", "nobody", words=["nobody"])

@@ -9,13 +9,14 @@
 
 namespace convoy {
 
+// The arguments get a name without commas, which a macro would take for more parameters.
 Source entry_source(std::string_view kernel, const Entry& entry) {
   return {.name = std::string(kernel),
           .text = str("#include \"", entry.header,
-                      "\"\n\nusing namespace convoy;\n\nstatic_assert(sizeof(", entry.args,
-                      ") == ", entry.args_bytes, ");\n\nCONVOY_KERNEL(", kEntryName, ", ",
-                      entry.threads, ", ", entry.blocks, ", ", entry.args, ") {\n  ",
-                      entry.function, "<", entry.config, ">(args);\n}\n"),
+                      "\"\n\nusing namespace convoy;\nusing EntryArgs = ", entry.args,
+                      ";\n\nstatic_assert(sizeof(EntryArgs) == ", entry.args_bytes,
+                      ");\n\nCONVOY_KERNEL(", kEntryName, ", ", entry.threads, ", ", entry.blocks,
+                      ", EntryArgs) {\n  ", entry.function, "<", entry.config, ">(args);\n}\n"),
           .entry = kEntryName};
 }
 

@@ -36,9 +36,10 @@ const char* fill(void* library, Driver& driver) {
   return missing;
 }
 
-Status no_device(std::string_view why) {
+Status no_device() {
   return unavailable(
-      str("device cuda: the driver finds no NVIDIA GPU", why, "; attach one or use --device cpu"));
+      "device cuda: the driver finds no NVIDIA GPU, or CUDA_VISIBLE_DEVICES hides it; attach one "
+      "or use --device cpu");
 }
 
 bool means_lost(CUresult result) {
@@ -114,13 +115,13 @@ Result<Driver> load_driver(const char* library) {
                            " lacks ", missing, "; install the NVIDIA driver again"));
   }
   CUresult result = driver.init(0);
-  if (result == kErrorNoDevice) return no_device("");
+  if (result == kErrorNoDevice) return no_device();
   if (result == kSuccess) result = driver.device_count(&driver.devices);
   if (result != kSuccess) {
     return unavailable(str("device cuda: the driver does not start: ", error_text(driver, result),
                            "; see nvidia-smi or use --device cpu"));
   }
-  if (driver.devices < 1) return no_device(", or CUDA_VISIBLE_DEVICES hides it");
+  if (driver.devices < 1) return no_device();
   return driver;
 }
 
