@@ -69,8 +69,11 @@ TEST(Selftest, EveryClaimOfTheRosterHasCasesAndNoneFails) {
     cases[row.kernel] += row.cases;
     tiers.insert(row.tier);
   }
-  for (const KernelFacts& facts : kernels())
-    EXPECT_GT(cases[facts.name], 0) << facts.name;
+  for (const KernelFacts& facts : kernels()) {
+    if (facts.backend == Backend::kCpu) {
+      EXPECT_GT(cases[facts.name], 0) << facts.name;
+    }
+  }
   EXPECT_EQ(tiers.count(name(cpu.info().isa)), 1U);
   EXPECT_EQ(tiers.size(), tier_devices(cpu).size());
 }

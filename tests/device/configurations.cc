@@ -12,6 +12,7 @@
 #include "device/mode.h"
 #include "kernel/kernel.h"
 #include "launch/timer.h"
+#include "plan/choose.h"
 #include "support/problems.h"
 
 namespace convoy::test {
@@ -114,11 +115,11 @@ class Sweep {
 
   // The accepting kernel with the fewest hits, so that all fill evenly.
   std::string rarest(const ConvProblem& p) {
-    const Result<Plan> all = plan(p, context_.device);
+    const Result<Choice> all = choose(p, context_.device, {});
     if (!all) return "";
     const std::scoped_lock lock(mutex_);
     std::string least;
-    for (const Candidate& c : all->explain().candidates) {
+    for (const Candidate& c : all->explanation.candidates) {
       if (c.verdict == Verdict::kDeclined) {
         declined_[c.kernel] = c.reason;
       } else if (is_reference(c.kernel) && flops(p) > 1 << 17) {

@@ -93,10 +93,14 @@ Status run_on_device(const Plan& plan, const Operands& operands, Arena& arena, S
   Result<DeviceMirror> mirror = DeviceMirror::upload(operands, arena, stream);
   if (!mirror) return mirror.status();
   RunArgs args = mirror->args();
-  const Result<Buffer> workspace = Buffer::allocate(arena.device(), plan.workspace_bytes());
-  if (!workspace) return workspace.status();
-  args.workspace = workspace->data();
-  args.workspace_bytes = workspace->bytes();
+  Buffer workspace;
+  if (const size_t bytes = plan.workspace_bytes(); bytes > 0) {
+    Result<Buffer> memory = Buffer::allocate(arena.device(), bytes);
+    if (!memory) return memory.status();
+    workspace = *std::move(memory);
+    args.workspace = workspace.data();
+    args.workspace_bytes = bytes;
+  }
   if (Status s = plan.run(args, stream); !s.ok()) return s;
   return mirror->download();
 }

@@ -15,6 +15,99 @@ namespace {
 
 constexpr const char* kArchs[] = {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
 
+struct Pin {
+  const char* problem;
+  const char* arch;
+  const char* kernel;
+};
+
+// Estimates decide, so a changed winner is a change of the cost model and of this table, in one
+// commit. Problems that only the general kernel takes so far are not pinned.
+constexpr Pin kPins[] = {
+    {"conv2d fprop f16 n32 c144 k144 g144 h56 w56 r3 s3 pad1 nhwc", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop bf16 n128 c192 k192 g192 h28 w28 r5 s5 pad2 nhwc bias relu6", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop f16 n32 c96 k96 g96 h56 w56 r7 s7 pad3 nhwc bias", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop f16 n32 c64 k64 g32 h56 w56 r3 s3 pad1 nhwc", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop f16 n32 c128 k128 g32 h56 w56 r3 s3 pad1 nhwc bias relu", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop f16 n32 c256 k256 g32 h28 w28 r3 s3 stride2 pad1 nhwc", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop bf16 n32 c160 k160 g10 h28 w28 r3 s3 pad1 nhwc", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop f16 n32 c1024 k1024 g32 h14 w14 r3 s3 pad1 nhwc", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop tf32 n32 c1024 k1024 g32 h14 w14 r3 s3 pad1 nhwc", "sm_90",
+     "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop f16 n128 c448 k448 g4 h28 w28 r3 s3 pad1 nhwc bias relu", "sm_90",
+     "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop f16 n64 c240 k240 g3 h28 w28 r1 s1 nhwc", "sm_90", "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop f16 n32 c256 k256 h28 w28 r3 s3 pad1 nhwc", "sm_90", "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop f16 n32 c256 k256 g32 h28 w28 r3 s3 pad2 dil2 nhwc", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv3d fprop f16 n8 c64 k128 g32 d8 h28 w28 t3 r3 s3 pad1 nhwc", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv1d fprop f16 n8 c4096 k4096 g4096 w2048 s4 causal nhwc bias silu", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv1d fprop bf16 n16 c512 k512 g512 w1000 s31 pad15 nhwc", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv1d fprop f16 n8 c768 k768 g16 w750 s128 pad64 nhwc", "sm_90", "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop f16 n1 c256 k256 g32 h14 w14 r3 s3 pad1 nhwc", "sm_90",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop f16 n32 c144 k144 g144 h56 w56 r3 s3 pad1 nhwc", "sm_80",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop bf16 n128 c192 k192 g192 h28 w28 r5 s5 pad2 nhwc bias relu6", "sm_80",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop f16 n32 c96 k96 g96 h56 w56 r7 s7 pad3 nhwc bias", "sm_80",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop f16 n32 c64 k64 g32 h56 w56 r3 s3 pad1 nhwc", "sm_80",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop f16 n32 c128 k128 g32 h56 w56 r3 s3 pad1 nhwc bias relu", "sm_80",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop f16 n32 c256 k256 g32 h28 w28 r3 s3 stride2 pad1 nhwc", "sm_80",
+     "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop bf16 n32 c160 k160 g10 h28 w28 r3 s3 pad1 nhwc", "sm_80",
+     "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop f16 n32 c1024 k1024 g32 h14 w14 r3 s3 pad1 nhwc", "sm_80",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv2d fprop tf32 n32 c1024 k1024 g32 h14 w14 r3 s3 pad1 nhwc", "sm_80",
+     "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop f16 n128 c448 k448 g4 h28 w28 r3 s3 pad1 nhwc bias relu", "sm_80",
+     "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop f16 n64 c240 k240 g3 h28 w28 r1 s1 nhwc", "sm_80", "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop f16 n32 c256 k256 h28 w28 r3 s3 pad1 nhwc", "sm_80", "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop f16 n32 c256 k256 g32 h28 w28 r3 s3 pad2 dil2 nhwc", "sm_80",
+     "cuda_igemm_fprop_sm80"},
+    {"conv3d fprop f16 n8 c64 k128 g32 d8 h28 w28 t3 r3 s3 pad1 nhwc", "sm_80",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv1d fprop f16 n8 c4096 k4096 g4096 w2048 s4 causal nhwc bias silu", "sm_80",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv1d fprop bf16 n16 c512 k512 g512 w1000 s31 pad15 nhwc", "sm_80",
+     "cuda_block_diagonal_fprop_sm80"},
+    {"conv1d fprop f16 n8 c768 k768 g16 w750 s128 pad64 nhwc", "sm_80", "cuda_igemm_fprop_sm80"},
+    {"conv2d fprop f16 n1 c256 k256 g32 h14 w14 r3 s3 pad1 nhwc", "sm_80",
+     "cuda_block_diagonal_fprop_sm80"},
+};
+
+struct DeclinePin {
+  const char* problem;
+  const char* kernel;
+  const char* reason;  // a part of it
+};
+constexpr DeclinePin kDeclines[] = {
+    {"conv2d fprop f16 n32 c144 k144 g144 h56 w56 r3 s3 pad1 nhwc", "cuda_igemm_fprop_sm80",
+     "input channels per group"},
+    {"conv2d fprop f16 n32 c144 k144 g144 h56 w56 r3 s3 pad1", "cuda_block_diagonal_fprop_sm80",
+     "layout nchw"},
+    {"conv2d fprop f16 n32 c256 k256 h28 w28 r3 s3 pad1 nhwc", "cuda_block_diagonal_fprop_sm80",
+     "up to 32 channels"},
+    {"conv2d fprop tf32 n32 c128 k128 g32 h56 w56 r3 s3 pad1 nhwc",
+     "cuda_block_diagonal_fprop_sm80", "dtype tf32"},
+};
+
 bool computes(Pass pass) {
   for (const RosterRow& row : roster()) {
     const bool has = (row.passes >> static_cast<unsigned>(pass) & 1U) != 0;
@@ -33,6 +126,32 @@ void for_each_choice(const DeviceInfo& info, uint64_t draws, F&& f) {
     const Result<Choice> choice = choose(p, Device(info), {});
     ASSERT_TRUE(choice) << to_text(p) << " on " << info.arch << ": " << choice.status().message();
     f(p, *choice);
+  }
+}
+
+TEST(CudaDispatch, NamedProblemsGoToTheirKernel) {
+  for (const Pin& pin : kPins) {
+    const Result<Choice> choice =
+        choose(*parse_problem(pin.problem), Device(described_gpu(pin.arch)), {});
+    ASSERT_TRUE(choice) << choice.status().message();
+    EXPECT_EQ(std::string(choice->chosen().row->name), pin.kernel)
+        << pin.problem << " " << pin.arch;
+  }
+}
+
+TEST(CudaDispatch, DeclinesSayWhy) {
+  for (const DeclinePin& pin : kDeclines) {
+    const Result<Choice> choice =
+        choose(*parse_problem(pin.problem), Device(described_gpu("sm_90")), {});
+    ASSERT_TRUE(choice) << choice.status().message();
+    bool found = false;
+    for (const Candidate& c : choice->explanation.candidates) {
+      if (c.kernel != pin.kernel) continue;
+      found = true;
+      EXPECT_EQ(c.verdict, Verdict::kDeclined) << pin.problem;
+      EXPECT_NE(c.reason.find(pin.reason), std::string::npos) << c.reason;
+    }
+    EXPECT_TRUE(found) << pin.kernel;
   }
 }
 
