@@ -38,7 +38,7 @@ CONVOY_DEVICE float activate(float v) {
     // 1 + erf(a) is erfc(-a), which keeps its digits where the sum would cancel.
     return v * 0.5F * complementary_error_function(v * -0.70710678118654752F);
   }
-  if constexpr (kAct == Act::kHardswish) return v * relu6(v + 3.0F) / 6.0F;
+  if constexpr (kAct == Act::kHardswish) return v * relu6(v + 3.0F) * (1.0F / 6.0F);
   return v;
 }
 

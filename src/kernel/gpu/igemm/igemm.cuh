@@ -136,7 +136,7 @@ struct Igemm {
     }
   }
 
-  // Bias, activation and rounding into the shared tile; whether a sum is NaN.
+  // Sums and bias into the shared tile; whether a sum is NaN.
   static CONVOY_DEVICE bool stage_output(const Args& args, const Tile& tile, const Sums& sums,
                                          u8* shared) {
     const u32 g = lane_index() / 4, t = lane_index() % 4;
@@ -161,18 +161,44 @@ struct Igemm {
           const u32 row = warp_m * kWarpM + i * 16 + half * 8 + g;
           const float(&s)[4] = sums[i][j];
           poisoned = poisoned || is_nan(s[2 * half] + s[2 * half + 1]);
-          const float lo = activate<kConfig.epilogue.act>(s[2 * half] + bias[0]);
-          const float hi = activate<kConfig.epilogue.act>(s[2 * half + 1] + bias[1]);
-          u8* const at = shared + row * igemm_output_pitch(kConfig) + column * kElementBytes;
-          if constexpr (kElementBytes == 2) {
-            *reinterpret_cast<u32*>(at) = E::round2(lo, hi);
-          } else {
-            *reinterpret_cast<Bytes8*>(at) = {{f32_bits(lo), f32_bits(hi)}};
-          }
+          u8* const at = shared + row * igemm_output_pitch(kConfig) + column * 4;
+          *reinterpret_cast<Bytes8*>(at) = {
+              {f32_bits(s[2 * half] + bias[0]), f32_bits(s[2 * half + 1] + bias[1])}};
         }
       }
     }
     return poisoned;
+  }
+
+  // One store's outputs: activated and rounded.
+  template <int kCount>
+  static CONVOY_DEVICE void finish(const float* from, Stored* y) {
+    u32 words[kCount * kElementBytes / 4 + (kCount * kElementBytes < 4)];
+    if constexpr (kElementBytes == 2 && kCount > 1) {
+      CONVOY_UNROLL
+      for (int i = 0; i < kCount / 2; ++i) {
+        words[i] = E::round2(activate<kConfig.epilogue.act>(from[2 * i]),
+                             activate<kConfig.epilogue.act>(from[2 * i + 1]));
+      }
+    } else {
+      CONVOY_UNROLL
+      for (int i = 0; i < kCount; ++i) {
+        const auto value = E::round(activate<kConfig.epilogue.act>(from[i]));
+        if constexpr (kElementBytes == 2) {
+          *y = value;
+          return;
+        } else {
+          words[i] = f32_bits(value);
+        }
+      }
+    }
+    if constexpr (kConfig.store_bytes == 16) {
+      *reinterpret_cast<Bytes16*>(y) = {{words[0], words[1], words[2], words[3]}};
+    } else if constexpr (kConfig.store_bytes == 8) {
+      *reinterpret_cast<Bytes8*>(y) = {{words[0], words[1]}};
+    } else {
+      *reinterpret_cast<u32*>(y) = words[0];
+    }
   }
 
   // The shared tile to y, `store_bytes` a thread, neighbouring threads along n.
@@ -186,16 +212,12 @@ struct Igemm {
       const Index n = tile.n + static_cast<Index>(column);
       const Coord<Index> at = args.d(tile.group, tile.m + static_cast<Index>(row), n);
       if (!at.valid || n >= kConfig.kpg) continue;
-      const u8* const from = shared + row * igemm_output_pitch(kConfig) + column * kElementBytes;
-      if constexpr (kConfig.store_bytes == 16) {
-        *reinterpret_cast<Bytes16*>(y + at.value) = *reinterpret_cast<const Bytes16*>(from);
-      } else if constexpr (kConfig.store_bytes == 8) {
-        *reinterpret_cast<Bytes8*>(y + at.value) = *reinterpret_cast<const Bytes8*>(from);
-      } else if constexpr (kConfig.store_bytes == 4) {
-        *reinterpret_cast<u32*>(y + at.value) = *reinterpret_cast<const u32*>(from);
-      } else {
-        y[at.value] = *reinterpret_cast<const Stored*>(from);
-      }
+      float sums[kPerStore];
+      const u8* const from = shared + row * igemm_output_pitch(kConfig) + column * 4;
+      CONVOY_UNROLL
+      for (int c = 0; c < kPerStore; ++c)
+        sums[c] = reinterpret_cast<const float*>(from)[c];
+      finish<kPerStore>(sums, y + at.value);
     }
   }
 
