@@ -1,6 +1,4 @@
 // Fibers as the threads of a block: who waits where, and what each started to copy.
-#include "kernel/gpu/device/lang_host.h"
-
 #include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/fixedsize_stack.hpp>
@@ -9,6 +7,8 @@
 #include <random>
 #include <stdexcept>
 #include <vector>
+
+#include "kernel/gpu/device/lang_host.h"
 
 namespace convoy::emulator {
 namespace {
@@ -38,6 +38,8 @@ class Block {
       : place_{0, index, blocks}, threads_(count), slots_(count), votes_(count), random_(seed) {
     shared_.resize(shared_bytes / 128 + 2);
     std::memset(shared_.data(), 0xFF, shared_.size() * 128);
+    for (u32 warp = 0; warp * 32 < count; ++warp)
+      pace_.push_back(random_() % 2 == 0 ? kPaces : 1);
   }
 
   void run(const std::function<void()>& kernel) {
@@ -93,7 +95,7 @@ class Block {
  private:
   // The threads whose barrier is complete; empty when all have ended.
   std::vector<u32> released() {
-    std::vector<u32> ready;
+    std::vector<u32> ready, waiting_warps;
     size_t at_block = 0, ended = 0;
     for (u32 warp = 0; warp * 32 < threads_.size(); ++warp) {
       u32 waiting = 0;
@@ -106,10 +108,9 @@ class Block {
       }
       if (waiting == 0) continue;
       if (waiting != last - first) throw std::logic_error("emulator: a lane left its warp alone");
-      for (u32 i = first; i < last; ++i)
-        ready.push_back(i);
+      waiting_warps.push_back(warp);
     }
-    if (!ready.empty()) return ready;
+    if (!waiting_warps.empty()) return some_of(waiting_warps);
     if (at_block != 0 && at_block + ended == threads_.size()) {
       for (u32 i = 0; i < threads_.size(); ++i) {
         if (threads_[i].wait == Wait::kBlock) ready.push_back(i);
@@ -121,6 +122,20 @@ class Block {
     return ready;
   }
 
+  // The threads of some warps. Each warp has a pace of its own, so that one may run far ahead where
+  // no barrier of the block holds it.
+  std::vector<u32> some_of(const std::vector<u32>& warps) {
+    std::vector<u32> ready;
+    const u32 chosen = warps[random_() % warps.size()];
+    for (const u32 warp : warps) {
+      if (warp != chosen && random_() % kPaces >= pace_[warp]) continue;
+      for (u32 i = warp * 32; i < warp * 32 + 32 && i < threads_.size(); ++i)
+        ready.push_back(i);
+    }
+    return ready;
+  }
+
+  static constexpr u32 kPaces = 16;
   Place place_;
   std::vector<Thread> threads_;
   std::vector<std::array<u8, 64>> slots_;
@@ -130,6 +145,7 @@ class Block {
   };
   std::vector<Line> shared_;
   std::mt19937_64 random_;
+  std::vector<u32> pace_;  // of each warp, of kPaces
 };
 
 thread_local Block* current = nullptr;
