@@ -15,9 +15,11 @@ namespace {
 constexpr const char* kName = "cuda_igemm_fprop_sm80";
 constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
 
-// Share of the matrix ceiling that a full wave of tiles reaches: mma.sync runs at 0.65 of the rate
-// that the ceiling is measured at (H200, 2026-11-30), and copies and fragments take their part.
-constexpr double kEfficiency = 0.45;
+// Share of the matrix ceiling that full waves of tiles reach: mma.sync runs at 0.65 of the rate
+// that the ceiling is measured at, and copies and fragments take their part.
+constexpr double kEfficiency = 0.5;
+// What all tiles copy into shared memory, against a copy through DRAM: it comes from L2.
+constexpr double kGatherRate = 1.1;
 
 // The widest copy that divides a run of `channels`.
 int run_bytes(int64_t channels, int element_bytes) {
@@ -132,7 +134,6 @@ IgemmArgs<Index, kGrouped> igemm_args(const ConvProblem& p, const IgemmConfig& c
   IgemmArgs<Index, kGrouped> args = {};
   static_cast<ConvArgs&>(args) = conv_args(p, operands);
   args.a = InputDescriptor<Index, kGrouped>::of(args.sizes);
-  args.b = FilterDescriptor<Index, kGrouped>::of(args.sizes);
   args.d = OutputDescriptor<Index, kGrouped>::of(args.sizes);
   args.n_tiles = Divider<Index>::by(ceil_div(p.kpg(), int64_t{config.block_n}));
   args.groups = Divider<Index>::by(p.G);
@@ -172,11 +173,14 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
   const double gflops = p.dtype == DType::kTf32 ? rates.matrix_tf32_gflops : rates.matrix_gflops;
   const double matrix_us = static_cast<double>(config.executed_flops) /
                            (gflops * 1e3 * kEfficiency) * wave_loss(igemm_blocks(p, c), c, device);
-  // Every tap reads the input again from L2, at about twice the rate of a copy.
-  const double taps = static_cast<double>(c.T * c.R * c.S);
   const double copy_us = static_cast<double>(bytes(p)) / (rates.copy_gbs(bytes(p)) * 1e3);
-  const double reread_us = copy_us * taps / 8;
-  return rates.fork_join_us + 2 + std::max({matrix_us, copy_us * 1.1, reread_us});
+  const int64_t steps = ceil_div(gemm_k(p), int64_t{igemm_block_k(c)});
+  const int64_t gathered = igemm_blocks(p, c) * steps * (c.block_m + c.block_n) * kIgemmRowBytes;
+  const double gather_us =
+      static_cast<double>(gathered) / (rates.copy_gbs(int64_t{1} << 28) * 1e3 * kGatherRate);
+  // One block runs its steps in turn, each a round trip to L2 shared by the stages in flight.
+  const double chain_us = 1.5 + 0.25 * static_cast<double>(steps);
+  return rates.fork_join_us + std::max({matrix_us, copy_us * 1.1, gather_us, chain_us});
 }
 
 template <class Index, bool kGrouped>

@@ -57,34 +57,108 @@ struct Igemm {
             (block - rest * args.n_tiles.divisor()) * kConfig.block_n};
   }
 
+  // What a thread knows of one row of A before it meets a tap: where its window begins.
+  struct Row {
+    Index offset;     // of the window's first tap, which may lie on padding
+    Index origin[3];  // its d, h, w; far outside where the row is past gemm_m
+  };
+  static constexpr bool kHasAxis[3] = {kConfig.T > 1, kConfig.R > 1, kConfig.S > 1};
+
+  // An axis of one tap is checked here once, the others at each tap.
+  static CONVOY_DEVICE Row row_of(const Args& args, const Tile& tile, Index m) {
+    const Coords<Index, 4> at = args.a.rows(m);
+    const Index(&stride)[5] = args.a.x.stride;
+    Row row;
+    row.offset = at[0].value * stride[0] + tile.group * kConfig.cpg;
+    bool inside = at[0].valid;
+    CONVOY_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      const Embed<Index, 2>& window = args.a.window[d];
+      row.origin[d] = window.offset + window.stride[0] * at[d + 1].value;
+      row.offset += row.origin[d] * stride[d + 2];
+      if (!kHasAxis[d]) inside = inside && is_inside(row.origin[d], window.hi);
+    }
+    row.offset = in_register(row.offset);
+    CONVOY_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      if (kHasAxis[d] || d == 2) row.origin[d] = in_register(inside ? row.origin[d] : kFarOutside);
+    }
+    return row;
+  }
+  static constexpr Index kFarOutside = -(Index{1} << 30);
+
+  static CONVOY_DEVICE bool is_inside(Index position, Index extent) {
+    using Unsigned = typename UnsignedOf<Index>::type;
+    return static_cast<Unsigned>(position) < static_cast<Unsigned>(extent);
+  }
+
+  // Byte offsets within a stage, the same for every stage: of a thread's first copy, and of a
+  // lane's row in the first fragment of A and of B at each of the two matrix steps.
+  struct Places {
+    u32 copy, a[2], b[2], last_b[2];
+  };
+  static CONVOY_DEVICE Places places() {
+    const u32 lane = lane_index();
+    const u32 warp_m = warp_index() % kConfig.warps_m, warp_n = warp_index() / kConfig.warps_m;
+    const u32 byte = thread_index() % kPieces * kConfig.load_bytes;
+    Places at;
+    at.copy = in_register(igemm_swizzle(thread_index() / kPieces, byte / 16) + byte % 16);
+    constexpr u32 kStartB = kConfig.block_m * kIgemmRowBytes;
+    const u32 row_b = warp_n * kWarpN + lane % 8;
+    CONVOY_UNROLL
+    for (u32 step = 0; step < 2; ++step) {
+      at.a[step] = in_register(igemm_swizzle(warp_m * kWarpM + lane % 16, step * 2 + lane / 16));
+      at.b[step] =
+          in_register(kStartB + igemm_swizzle(row_b + lane / 16 * 8, step * 2 + lane / 8 % 2));
+      at.last_b[step] = in_register(kStartB + igemm_swizzle(row_b, step * 2 + lane / 8 % 2));
+    }
+    return at;
+  }
+  // Rows further down by a multiple of 8 keep their swizzle.
+  static_assert(kRowsAtOnce % 8 == 0);
+
   // Starts the copies of gemm_k step `step` into `stage`.
-  static CONVOY_DEVICE void load(const Args& args, const Tile& tile,
-                                 const Coords<Index, 4> (&rows)[kRowsA], int step, u8* stage) {
+  static CONVOY_DEVICE void load(const Args& args, const Tile& tile, const Row (&rows)[kRowsA],
+                                 const Places& at, int step, u8* stage) {
     const u32 piece = thread_index() % kPieces, first = thread_index() / kPieces;
     const u32 byte = piece * kConfig.load_bytes;
     const Index k = step * kBlockK + static_cast<Index>(byte / kElementBytes);
     const bool in_k = kGemmK % kBlockK == 0 || k < kGemmK;
+    constexpr i64 kFilter[3] = {kConfig.T, kConfig.R, kConfig.S};
+    constexpr auto kTaps = unmerge4<Index>(kFilter, kConfig.cpg);
+    const Coords<Index, 4> tap = kTaps(freeze(k));
+    Index along[3], delta = tap[3].value;
+    CONVOY_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      along[d] = tap[d].value * args.a.window[d].stride[1];
+      delta += along[d] * args.a.x.stride[d + 2];
+    }
     const auto* x = static_cast<const Stored*>(args.x);
-    const auto* w = static_cast<const Stored*>(args.w);
     CONVOY_UNROLL
     for (int i = 0; i < kRowsA; ++i) {
       const u32 row = first + i * kRowsAtOnce;
       if (kConfig.block_m % kRowsAtOnce != 0 && row >= kConfig.block_m) continue;
-      const Coord<Index> at = args.a(tile.group, rows[i], k);
-      const bool valid = at.valid && in_k;
-      copy_async<kConfig.load_bytes>(stage + igemm_swizzle(row, byte / 16) + byte % 16,
-                                     x + (valid ? at.value : 0), valid);
+      bool valid = in_k && (kHasAxis[0] || kHasAxis[1] || kHasAxis[2] || rows[i].origin[2] >= 0);
+      CONVOY_UNROLL
+      for (int d = 0; d < 3; ++d) {
+        if (!kHasAxis[d]) continue;
+        valid = valid && is_inside(rows[i].origin[d] + along[d], args.a.window[d].hi);
+      }
+      copy_async<kConfig.load_bytes>(stage + at.copy + i * kRowsAtOnce * kIgemmRowBytes,
+                                     x + (valid ? rows[i].offset + delta : 0), valid);
     }
+    // Rows of w are runs of gemm_k, one after the other.
+    const auto* w = static_cast<const Stored*>(args.w);
+    const Index first_row = tile.group * kConfig.kpg + tile.n;
     u8* const stage_b = stage + kConfig.block_m * kIgemmRowBytes;
     CONVOY_UNROLL
     for (int i = 0; i < kRowsB; ++i) {
       const u32 row = first + i * kRowsAtOnce;
       if (kConfig.block_n % kRowsAtOnce != 0 && row >= kConfig.block_n) continue;
-      const Index n = tile.n + static_cast<Index>(row);
-      const Coord<Index> at = args.b(tile.group, n, k);
-      const bool valid = at.valid && in_k && n < kConfig.kpg;
-      copy_async<kConfig.load_bytes>(stage_b + igemm_swizzle(row, byte / 16) + byte % 16,
-                                     w + (valid ? at.value : 0), valid);
+      const bool valid = in_k && tile.n + static_cast<Index>(row) < kConfig.kpg;
+      const Index offset = (first_row + static_cast<Index>(row)) * kGemmK + k;
+      copy_async<kConfig.load_bytes>(stage_b + at.copy + i * kRowsAtOnce * kIgemmRowBytes,
+                                     w + (valid ? offset : 0), valid);
     }
   }
 
@@ -97,43 +171,50 @@ struct Igemm {
     }
   }
 
-  // The products of one stage; 32 bytes of gemm_k are one matrix step in every dtype.
-  static CONVOY_DEVICE void multiply(const u8* stage, Sums& sums) {
-    const u32 lane = lane_index();
-    const u32 warp_m = warp_index() % kConfig.warps_m, warp_n = warp_index() / kConfig.warps_m;
-    const u8* const stage_b = stage + kConfig.block_m * kIgemmRowBytes;
+  struct Fragments {
+    u32 a[kTilesM][4], b[kTilesN][2];
+  };
+  static CONVOY_DEVICE void read(const u8* stage, const Places& at, int step, Fragments& to) {
     CONVOY_UNROLL
-    for (u32 step = 0; step < kIgemmRowBytes / 32; ++step) {
-      u32 a[kTilesM][4], b[kTilesN][2];
-      CONVOY_UNROLL
-      for (int i = 0; i < kTilesM; ++i) {
-        const u32 row = warp_m * kWarpM + i * 16 + lane % 16;
-        load_matrix<4>(a[i], stage + igemm_swizzle(row, step * 2 + lane / 16));
-        round_to_tf32(a[i]);
-      }
-      CONVOY_UNROLL
-      for (int j = 0; j + 1 < kTilesN; j += 2) {
-        u32 pair[4];
-        const u32 row = warp_n * kWarpN + j * 8 + lane / 16 * 8 + lane % 8;
-        load_matrix<4>(pair, stage_b + igemm_swizzle(row, step * 2 + lane / 8 % 2));
-        round_to_tf32(pair);
-        b[j][0] = pair[0];
-        b[j][1] = pair[1];
-        b[j + 1][0] = pair[2];
-        b[j + 1][1] = pair[3];
-      }
-      if constexpr (kTilesN % 2 != 0) {
-        const u32 row = warp_n * kWarpN + (kTilesN - 1) * 8 + lane % 8;
-        load_matrix<2>(b[kTilesN - 1], stage_b + igemm_swizzle(row, step * 2 + lane / 8 % 2));
-        round_to_tf32(b[kTilesN - 1]);
-      }
-      CONVOY_UNROLL
-      for (int i = 0; i < kTilesM; ++i) {
-        CONVOY_UNROLL
-        for (int j = 0; j < kTilesN; ++j)
-          multiply_add<E, E::kMmaDepth>(sums[i][j], a[i], b[j]);
-      }
+    for (int i = 0; i < kTilesM; ++i) {
+      load_matrix<4>(to.a[i], stage + at.a[step] + i * 16 * kIgemmRowBytes);
+      round_to_tf32(to.a[i]);
     }
+    CONVOY_UNROLL
+    for (int j = 0; j + 1 < kTilesN; j += 2) {
+      u32 pair[4];
+      load_matrix<4>(pair, stage + at.b[step] + j * 8 * kIgemmRowBytes);
+      round_to_tf32(pair);
+      to.b[j][0] = pair[0];
+      to.b[j][1] = pair[1];
+      to.b[j + 1][0] = pair[2];
+      to.b[j + 1][1] = pair[3];
+    }
+    if constexpr (kTilesN % 2 != 0) {
+      constexpr int kLast = kTilesN - 1;
+      load_matrix<2>(to.b[kLast], stage + at.last_b[step] + kLast * 8 * kIgemmRowBytes);
+      round_to_tf32(to.b[kLast]);
+    }
+  }
+
+  static CONVOY_DEVICE void multiply(const Fragments& from, Sums& sums) {
+    CONVOY_UNROLL
+    for (int i = 0; i < kTilesM; ++i) {
+      CONVOY_UNROLL
+      for (int j = 0; j < kTilesN; ++j)
+        multiply_add<E, E::kMmaDepth>(sums[i][j], from.a[i], from.b[j]);
+    }
+  }
+
+  // The products of one stage: 32 bytes of gemm_k are one matrix step in every dtype. The second
+  // step's fragments are on their way while the first is multiplied.
+  static CONVOY_DEVICE void multiply_stage(const u8* stage, const Places& at, Sums& sums) {
+    static_assert(kIgemmRowBytes == 64);
+    Fragments first, second;
+    read(stage, at, 0, first);
+    read(stage, at, 1, second);
+    multiply(first, sums);
+    multiply(second, sums);
   }
 
   // Sums and bias into the shared tile; whether a sum is NaN.
@@ -235,26 +316,19 @@ struct Igemm {
     }
   }
 
-  static CONVOY_DEVICE void run(const Args& given) {
-    Args args = given;
-    // What is compiled in replaces what the host wrote, so that the divisions become shifts.
-    constexpr i64 kFilter[3] = {kConfig.T, kConfig.R, kConfig.S};
-    constexpr auto kTaps = unmerge4<Index>(kFilter, kConfig.cpg);
-    args.a.taps = args.b.taps = kTaps;
-    args.a.T = args.b.T = kConfig.T;
-    args.a.cpg = kConfig.cpg;
-    args.b.kpg = args.d.kpg = kConfig.kpg;
+  static CONVOY_DEVICE void run(const Args& args) {
     const Tile tile = tile_of(args);
     u8* const shared = shared_memory<u8>();
-    Coords<Index, 4> rows[kRowsA];
+    const Places at = places();
+    Row rows[kRowsA];
     CONVOY_UNROLL
     for (int i = 0; i < kRowsA; ++i) {
       const Index row = static_cast<Index>(thread_index() / kPieces) + i * kRowsAtOnce;
-      rows[i] = args.a.rows(tile.m + row);
+      rows[i] = row_of(args, tile, tile.m + row);
     }
     CONVOY_NO_UNROLL
     for (int s = 0; s < kConfig.stages - 1; ++s) {
-      if (s < kSteps) load(args, tile, rows, s, shared + s * kStageBytes);
+      if (s < kSteps) load(args, tile, rows, at, s, shared + s * kStageBytes);
       commit_copies();
     }
     Sums sums = {};
@@ -264,9 +338,9 @@ struct Igemm {
       wait_copies<kConfig.stages - 2>();
       sync_block();
       const int next = step + kConfig.stages - 1;
-      if (next < kSteps) load(args, tile, rows, next, shared + filled * kStageBytes);
+      if (next < kSteps) load(args, tile, rows, at, next, shared + filled * kStageBytes);
       commit_copies();
-      multiply(shared + used * kStageBytes, sums);
+      multiply_stage(shared + used * kStageBytes, at, sums);
       filled = filled + 1 == kConfig.stages ? 0 : filled + 1;
       used = used + 1 == kConfig.stages ? 0 : used + 1;
     }
