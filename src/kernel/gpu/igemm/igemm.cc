@@ -1,4 +1,5 @@
-// igemm: groups of 8 channels and more, and dense, on matrix instructions; channels last.
+// igemm: groups of 8 channels and more, and dense, channels last: on matrix instructions, f32 by
+// FFMA.
 #include "kernel/gpu/igemm/igemm.h"
 
 #include <algorithm>
@@ -33,10 +34,10 @@ int64_t gemm_m_of(const ConvProblem& p) {
   return p.N * out_extent(p, 0) * out_extent(p, 1) * out_extent(p, 2);
 }
 
-// Columns of a tile: all of kpg where they fit in 128, else equal parts; in steps of what the warps
-// divide.
-int columns_for(int64_t kpg) {
-  const int64_t parts = ceil_div(kpg, int64_t{128});
+// Columns of a tile: all of kpg where they fit in 128 (in 64 for f32, whose threads hold more),
+// else equal parts; in steps of what the warps divide.
+int columns_for(int64_t kpg, DType dtype) {
+  const int64_t parts = ceil_div(kpg, int64_t{dtype == DType::kF32 ? 64 : 128});
   const int64_t columns = round_up(ceil_div(kpg, parts), int64_t{8});
   return static_cast<int>(columns > 64 ? round_up(columns, int64_t{16}) : columns);
 }
@@ -111,7 +112,7 @@ std::optional<Decline> igemm_declines(const ConvProblem& p, const DeviceInfo& de
 
 // Tiles of 128 rows; of 64 where a machine would stay half empty.
 IgemmConfig igemm_config(const ConvProblem& p, const DeviceInfo& device) {
-  const int columns = columns_for(p.kpg());
+  const int columns = columns_for(p.kpg(), p.dtype);
   std::array<int, 6> values = {128, columns, 4, columns > 64 ? 2 : 1, 4, 0};
   if (columns == 128) values = {128, 128, 2, 2, 4, 0};
   values[5] = fits_32_bits(p, device.index_limit) ? 0 : 1;
@@ -194,7 +195,8 @@ Source source_of(const IgemmConfig& c) {
                                        .args_bytes = sizeof(IgemmArgs<Index, kGrouped>),
                                        .threads = igemm_threads(c),
                                        .blocks = blocks});
-  source.matrix = source.async_copies = true;
+  source.matrix = c.elem != Elem::kF32;
+  source.async_copies = true;
   return source;
 }
 
