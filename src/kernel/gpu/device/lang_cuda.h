@@ -68,6 +68,10 @@ CONVOY_DEVICE i32 in_register(i32 v) {
   asm volatile("" : "+r"(v));
   return v;
 }
+CONVOY_DEVICE i64 in_register(i64 v) {
+  asm volatile("" : "+l"(v));
+  return v;
+}
 // A pointer keeps its address space only by way of the address within it.
 template <class T>
 CONVOY_DEVICE T* global_in_register(T* p) {

@@ -1,4 +1,5 @@
-// igemm: groups of 8 channels and more, and dense, on matrix instructions; channels last.
+// igemm: groups of 8 channels and more, and dense, channels last: on matrix instructions, f32 by
+// FFMA.
 #include "kernel/gpu/igemm/igemm.h"
 
 #include <algorithm>
@@ -15,9 +16,11 @@ namespace {
 constexpr const char* kName = "cuda_igemm_fprop_sm80";
 constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
 
-// Share of the matrix ceiling that a full wave of tiles reaches: mma.sync runs at 0.65 of the rate
-// that the ceiling is measured at (H200, 2026-11-30), and copies and fragments take their part.
-constexpr double kEfficiency = 0.45;
+// Share of the matrix ceiling that full waves of tiles reach: mma.sync runs at 0.65 of the rate
+// that the ceiling is measured at, and copies and fragments take their part.
+constexpr double kEfficiency = 0.5;
+// What all tiles copy into shared memory, against a copy through DRAM: it comes from L2.
+constexpr double kGatherRate = 1.1;
 
 // The widest copy that divides a run of `channels`.
 int run_bytes(int64_t channels, int element_bytes) {
@@ -31,10 +34,10 @@ int64_t gemm_m_of(const ConvProblem& p) {
   return p.N * out_extent(p, 0) * out_extent(p, 1) * out_extent(p, 2);
 }
 
-// Columns of a tile: all of kpg where they fit in 128, else equal parts; in steps of what the warps
-// divide.
-int columns_for(int64_t kpg) {
-  const int64_t parts = ceil_div(kpg, int64_t{128});
+// Columns of a tile: all of kpg where they fit in 128 (in 64 for f32, whose threads hold more),
+// else equal parts; in steps of what the warps divide.
+int columns_for(int64_t kpg, DType dtype) {
+  const int64_t parts = ceil_div(kpg, int64_t{dtype == DType::kF32 ? 64 : 128});
   const int64_t columns = round_up(ceil_div(kpg, parts), int64_t{8});
   return static_cast<int>(columns > 64 ? round_up(columns, int64_t{16}) : columns);
 }
@@ -109,7 +112,7 @@ std::optional<Decline> igemm_declines(const ConvProblem& p, const DeviceInfo& de
 
 // Tiles of 128 rows; of 64 where a machine would stay half empty.
 IgemmConfig igemm_config(const ConvProblem& p, const DeviceInfo& device) {
-  const int columns = columns_for(p.kpg());
+  const int columns = columns_for(p.kpg(), p.dtype);
   std::array<int, 6> values = {128, columns, 4, columns > 64 ? 2 : 1, 4, 0};
   if (columns == 128) values = {128, 128, 2, 2, 4, 0};
   values[5] = fits_32_bits(p, device.index_limit) ? 0 : 1;
@@ -132,7 +135,6 @@ IgemmArgs<Index, kGrouped> igemm_args(const ConvProblem& p, const IgemmConfig& c
   IgemmArgs<Index, kGrouped> args = {};
   static_cast<ConvArgs&>(args) = conv_args(p, operands);
   args.a = InputDescriptor<Index, kGrouped>::of(args.sizes);
-  args.b = FilterDescriptor<Index, kGrouped>::of(args.sizes);
   args.d = OutputDescriptor<Index, kGrouped>::of(args.sizes);
   args.n_tiles = Divider<Index>::by(ceil_div(p.kpg(), int64_t{config.block_n}));
   args.groups = Divider<Index>::by(p.G);
@@ -172,11 +174,14 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
   const double gflops = p.dtype == DType::kTf32 ? rates.matrix_tf32_gflops : rates.matrix_gflops;
   const double matrix_us = static_cast<double>(config.executed_flops) /
                            (gflops * 1e3 * kEfficiency) * wave_loss(igemm_blocks(p, c), c, device);
-  // Every tap reads the input again from L2, at about twice the rate of a copy.
-  const double taps = static_cast<double>(c.T * c.R * c.S);
   const double copy_us = static_cast<double>(bytes(p)) / (rates.copy_gbs(bytes(p)) * 1e3);
-  const double reread_us = copy_us * taps / 8;
-  return rates.fork_join_us + 2 + std::max({matrix_us, copy_us * 1.1, reread_us});
+  const int64_t steps = ceil_div(gemm_k(p), int64_t{igemm_block_k(c)});
+  const int64_t gathered = igemm_blocks(p, c) * steps * (c.block_m + c.block_n) * kIgemmRowBytes;
+  const double gather_us =
+      static_cast<double>(gathered) / (rates.copy_gbs(int64_t{1} << 28) * 1e3 * kGatherRate);
+  // One block runs its steps in turn, each a round trip to L2 shared by the stages in flight.
+  const double chain_us = 1.5 + 0.25 * static_cast<double>(steps);
+  return rates.fork_join_us + std::max({matrix_us, copy_us * 1.1, gather_us, chain_us});
 }
 
 template <class Index, bool kGrouped>
@@ -190,7 +195,8 @@ Source source_of(const IgemmConfig& c) {
                                        .args_bytes = sizeof(IgemmArgs<Index, kGrouped>),
                                        .threads = igemm_threads(c),
                                        .blocks = blocks});
-  source.matrix = source.async_copies = true;
+  source.matrix = c.elem != Elem::kF32;
+  source.async_copies = true;
   return source;
 }
 

@@ -5,165 +5,44 @@
 // NaN: a tile that holds one is computed again, tap by tap.
 #pragma once
 
-#include "kernel/gpu/device/exact.h"
-#include "kernel/gpu/igemm/igemm_config.h"
+#include "kernel/gpu/igemm/igemm_math.cuh"
 
 namespace convoy {
 
 template <IgemmConfig kConfig>
-struct Igemm {
-  using E = Element<kConfig.elem>;
-  using Stored = Storage<kConfig.elem>;
-  template <bool kWide>
-  struct IndexOf {
-    using type = i32;
-  };
-  template <>
-  struct IndexOf<true> {
-    using type = i64;
-  };
-  using Index = typename IndexOf<kConfig.wide>::type;
-  using Args = IgemmArgs<Index, kConfig.grouped>;
-
-  static constexpr int kElementBytes = igemm_element_bytes(kConfig);
-  static constexpr int kThreads = igemm_threads(kConfig);
-  static constexpr int kBlockK = igemm_block_k(kConfig);
-  static constexpr int kWarpM = kConfig.block_m / kConfig.warps_m;
-  static constexpr int kWarpN = kConfig.block_n / kConfig.warps_n;
-  static constexpr int kTilesM = kWarpM / 16;
-  static constexpr int kTilesN = kWarpN / 8;
-  static constexpr int kGemmK = kConfig.T * kConfig.R * kConfig.S * kConfig.cpg;
-  static constexpr int kSteps = (kGemmK + kBlockK - 1) / kBlockK;
-  static constexpr int kStageBytes = (kConfig.block_m + kConfig.block_n) * kIgemmRowBytes;
-  // A thread copies the same piece of every row it copies.
-  static constexpr int kPieces = kIgemmRowBytes / kConfig.load_bytes;  // of a row
-  static constexpr int kRowsAtOnce = kThreads / kPieces;
-  static constexpr int kRowsA = (kConfig.block_m + kRowsAtOnce - 1) / kRowsAtOnce;
-  static constexpr int kRowsB = (kConfig.block_n + kRowsAtOnce - 1) / kRowsAtOnce;
-  static_assert(kWarpM % 16 == 0 && kWarpN % 8 == 0);
-  static_assert(kThreads % kPieces == 0);
-  static_assert(kConfig.cpg * kElementBytes % kConfig.load_bytes == 0);
-
-  struct Tile {
-    Index group, m, n;  // first of the tile
-  };
-  using Sums = float[kTilesM][kTilesN][4];
-
-  static CONVOY_DEVICE Tile tile_of(const Args& args) {
-    const Index block = static_cast<Index>(block_index());
-    const Index rest = args.n_tiles.quotient(block);
-    const Index m = kConfig.grouped ? args.groups.quotient(rest) : rest;
-    return {kConfig.grouped ? rest - m * args.groups.divisor() : 0, m * kConfig.block_m,
-            (block - rest * args.n_tiles.divisor()) * kConfig.block_n};
-  }
-
-  // Starts the copies of gemm_k step `step` into `stage`.
-  static CONVOY_DEVICE void load(const Args& args, const Tile& tile,
-                                 const Coords<Index, 4> (&rows)[kRowsA], int step, u8* stage) {
-    const u32 piece = thread_index() % kPieces, first = thread_index() / kPieces;
-    const u32 byte = piece * kConfig.load_bytes;
-    const Index k = step * kBlockK + static_cast<Index>(byte / kElementBytes);
-    const bool in_k = kGemmK % kBlockK == 0 || k < kGemmK;
-    const auto* x = static_cast<const Stored*>(args.x);
-    const auto* w = static_cast<const Stored*>(args.w);
-    CONVOY_UNROLL
-    for (int i = 0; i < kRowsA; ++i) {
-      const u32 row = first + i * kRowsAtOnce;
-      if (kConfig.block_m % kRowsAtOnce != 0 && row >= kConfig.block_m) continue;
-      const Coord<Index> at = args.a(tile.group, rows[i], k);
-      const bool valid = at.valid && in_k;
-      copy_async<kConfig.load_bytes>(stage + igemm_swizzle(row, byte / 16) + byte % 16,
-                                     x + (valid ? at.value : 0), valid);
-    }
-    u8* const stage_b = stage + kConfig.block_m * kIgemmRowBytes;
-    CONVOY_UNROLL
-    for (int i = 0; i < kRowsB; ++i) {
-      const u32 row = first + i * kRowsAtOnce;
-      if (kConfig.block_n % kRowsAtOnce != 0 && row >= kConfig.block_n) continue;
-      const Index n = tile.n + static_cast<Index>(row);
-      const Coord<Index> at = args.b(tile.group, n, k);
-      const bool valid = at.valid && in_k && n < kConfig.kpg;
-      copy_async<kConfig.load_bytes>(stage_b + igemm_swizzle(row, byte / 16) + byte % 16,
-                                     w + (valid ? at.value : 0), valid);
-    }
-  }
-
-  template <int kWords>
-  static CONVOY_DEVICE void round_to_tf32(u32 (&words)[kWords]) {
-    if constexpr (kConfig.elem == Elem::kTf32) {
-      CONVOY_UNROLL
-      for (int i = 0; i < kWords; ++i)
-        words[i] = f32_to_tf32(f32_from_bits(words[i]));
-    }
-  }
-
-  // The products of one stage; 32 bytes of gemm_k are one matrix step in every dtype.
-  static CONVOY_DEVICE void multiply(const u8* stage, Sums& sums) {
-    const u32 lane = lane_index();
-    const u32 warp_m = warp_index() % kConfig.warps_m, warp_n = warp_index() / kConfig.warps_m;
-    const u8* const stage_b = stage + kConfig.block_m * kIgemmRowBytes;
-    CONVOY_UNROLL
-    for (u32 step = 0; step < kIgemmRowBytes / 32; ++step) {
-      u32 a[kTilesM][4], b[kTilesN][2];
-      CONVOY_UNROLL
-      for (int i = 0; i < kTilesM; ++i) {
-        const u32 row = warp_m * kWarpM + i * 16 + lane % 16;
-        load_matrix<4>(a[i], stage + igemm_swizzle(row, step * 2 + lane / 16));
-        round_to_tf32(a[i]);
-      }
-      CONVOY_UNROLL
-      for (int j = 0; j + 1 < kTilesN; j += 2) {
-        u32 pair[4];
-        const u32 row = warp_n * kWarpN + j * 8 + lane / 16 * 8 + lane % 8;
-        load_matrix<4>(pair, stage_b + igemm_swizzle(row, step * 2 + lane / 8 % 2));
-        round_to_tf32(pair);
-        b[j][0] = pair[0];
-        b[j][1] = pair[1];
-        b[j + 1][0] = pair[2];
-        b[j + 1][1] = pair[3];
-      }
-      if constexpr (kTilesN % 2 != 0) {
-        const u32 row = warp_n * kWarpN + (kTilesN - 1) * 8 + lane % 8;
-        load_matrix<2>(b[kTilesN - 1], stage_b + igemm_swizzle(row, step * 2 + lane / 8 % 2));
-        round_to_tf32(b[kTilesN - 1]);
-      }
-      CONVOY_UNROLL
-      for (int i = 0; i < kTilesM; ++i) {
-        CONVOY_UNROLL
-        for (int j = 0; j < kTilesN; ++j)
-          multiply_add<E, E::kMmaDepth>(sums[i][j], a[i], b[j]);
-      }
-    }
-  }
+struct Igemm : IgemmMath<kConfig.elem == Elem::kF32>::template Of<kConfig> {
+  using Math = typename IgemmMath<kConfig.elem == Elem::kF32>::template Of<kConfig>;
+  using Math::kElementBytes, Math::kPieces, Math::kRowsA, Math::kRowsAtOnce, Math::kStageBytes,
+      Math::kSteps, Math::kThreads, Math::kTilesM, Math::kTilesN, Math::kWarpM, Math::kWarpN;
+  using Math::load, Math::multiply_stage, Math::places, Math::row_of, Math::tile_of;
+  using typename Math::Args, typename Math::E, typename Math::Index, typename Math::Places,
+      typename Math::Row, typename Math::Stored, typename Math::Sums, typename Math::Tile;
 
   // Sums and bias into the shared tile; whether a sum is NaN.
   static CONVOY_DEVICE bool stage_output(const Args& args, const Tile& tile, const Sums& sums,
                                          u8* shared) {
-    const u32 g = lane_index() / 4, t = lane_index() % 4;
     const u32 warp_m = warp_index() % kConfig.warps_m, warp_n = warp_index() / kConfig.warps_m;
     bool poisoned = false;
     CONVOY_UNROLL
     for (int j = 0; j < kTilesN; ++j) {
-      const u32 column = warp_n * kWarpN + j * 8 + 2 * t;
-      float bias[2] = {};
+      float bias[2];
       CONVOY_UNROLL
-      for (u32 c = 0; c < 2; ++c) {
-        const Index n = tile.n + static_cast<Index>(column + c);
-        if (n < kConfig.kpg) {
-          bias[c] = bias_of<kConfig.elem, kConfig.epilogue.bias>(
-              args, static_cast<i64>(tile.group) * kConfig.kpg + n);
-        }
+      for (int e = 0; e < 2; ++e) {
+        const Index n = tile.n + static_cast<Index>(warp_n * kWarpN + Math::column_of_sum(j, e));
+        bias[e] = n < kConfig.kpg ? bias_of<kConfig.elem, kConfig.epilogue.bias>(
+                                        args, static_cast<i64>(tile.group) * kConfig.kpg + n)
+                                  : 0.0F;
       }
       CONVOY_UNROLL
       for (int i = 0; i < kTilesM; ++i) {
+        const float(&s)[4] = sums[i][j];
+        poisoned = poisoned || is_nan(s[0] + s[1]) || is_nan(s[2] + s[3]);
         CONVOY_UNROLL
-        for (u32 half = 0; half < 2; ++half) {
-          const u32 row = warp_m * kWarpM + i * 16 + half * 8 + g;
-          const float(&s)[4] = sums[i][j];
-          poisoned = poisoned || is_nan(s[2 * half] + s[2 * half + 1]);
-          u8* const at = shared + row * igemm_output_pitch(kConfig) + column * 4;
-          *reinterpret_cast<Bytes8*>(at) = {
-              {f32_bits(s[2 * half] + bias[0]), f32_bits(s[2 * half + 1] + bias[1])}};
+        for (int e = 0; e < 4; ++e) {
+          const u32 row = warp_m * kWarpM + Math::row_of_sum(i, e);
+          const u32 column = warp_n * kWarpN + Math::column_of_sum(j, e);
+          auto* const line = reinterpret_cast<float*>(shared + row * igemm_output_pitch(kConfig));
+          line[column] = s[e] + bias[e % 2];
         }
       }
     }
@@ -235,26 +114,19 @@ struct Igemm {
     }
   }
 
-  static CONVOY_DEVICE void run(const Args& given) {
-    Args args = given;
-    // What is compiled in replaces what the host wrote, so that the divisions become shifts.
-    constexpr i64 kFilter[3] = {kConfig.T, kConfig.R, kConfig.S};
-    constexpr auto kTaps = unmerge4<Index>(kFilter, kConfig.cpg);
-    args.a.taps = args.b.taps = kTaps;
-    args.a.T = args.b.T = kConfig.T;
-    args.a.cpg = kConfig.cpg;
-    args.b.kpg = args.d.kpg = kConfig.kpg;
+  static CONVOY_DEVICE void run(const Args& args) {
     const Tile tile = tile_of(args);
     u8* const shared = shared_memory<u8>();
-    Coords<Index, 4> rows[kRowsA];
+    const Places at = places();
+    Row rows[kRowsA];
     CONVOY_UNROLL
     for (int i = 0; i < kRowsA; ++i) {
       const Index row = static_cast<Index>(thread_index() / kPieces) + i * kRowsAtOnce;
-      rows[i] = args.a.rows(tile.m + row);
+      rows[i] = row_of(args, tile, tile.m + row);
     }
     CONVOY_NO_UNROLL
     for (int s = 0; s < kConfig.stages - 1; ++s) {
-      if (s < kSteps) load(args, tile, rows, s, shared + s * kStageBytes);
+      if (s < kSteps) load(args, tile, rows, at, s, shared + s * kStageBytes);
       commit_copies();
     }
     Sums sums = {};
@@ -264,9 +136,9 @@ struct Igemm {
       wait_copies<kConfig.stages - 2>();
       sync_block();
       const int next = step + kConfig.stages - 1;
-      if (next < kSteps) load(args, tile, rows, next, shared + filled * kStageBytes);
+      if (next < kSteps) load(args, tile, rows, at, next, shared + filled * kStageBytes);
       commit_copies();
-      multiply(shared + used * kStageBytes, sums);
+      multiply_stage(shared + used * kStageBytes, at, sums);
       filled = filled + 1 == kConfig.stages ? 0 : filled + 1;
       used = used + 1 == kConfig.stages ? 0 : used + 1;
     }

@@ -53,7 +53,6 @@ CONVOY_HD constexpr u32 igemm_swizzle(u32 row, u32 chunk) {
 template <class Index, bool kGrouped>
 struct IgemmArgs : ConvArgs {
   InputDescriptor<Index, kGrouped> a;
-  FilterDescriptor<Index, kGrouped> b;
   OutputDescriptor<Index, kGrouped> d;
   Divider<Index> n_tiles, groups;  // of the block index: n tiles fastest, then groups
   Index gemm_m;

@@ -6,6 +6,11 @@
 #include "conformance/trial.h"
 #include "kernel/gpu/entry_source.h"
 #include "kernel/gpu/igemm/igemm.h"
+#include "support/devices.h"
+
+namespace convoy {
+extern const Kernel cuda_igemm_fprop_sm80;
+}
 
 namespace convoy::test {
 namespace {
@@ -85,6 +90,44 @@ TEST(GpuIgemm, ServesTf32AndVolumes) {
                     4}>(20);
   judge<IgemmConfig{Elem::kF16, kBiasRelu, true, false, 3, 3, 3, 8, 16, 16, 16, 64, 16, 4, 1, 4}>(
       20);
+}
+
+TEST(GpuIgemm, ServesTrueF32) {
+  judge<IgemmConfig{Elem::kF32, kPlain, true, false, 1, 3, 3, 16, 24, 16, 16, 128, 24, 4, 1, 4}>(
+      20);
+  judge<IgemmConfig{Elem::kF32, kBiasRelu, false, false, 1, 3, 3, 20, 60, 16, 16, 64, 64, 4, 1, 4}>(
+      20);
+  judge<IgemmConfig{Elem::kF32, kPlain, true, true, 1, 1, 5, 9, 10, 4, 4, 64, 16, 4, 1, 4}>(20);
+}
+
+// The text of dense problems holds no group. Whoever changes it changes compiled kernels of every
+// dense problem: the commit that blesses a new hash says why.
+TEST(GpuIgemm, PinsTheTextOfDenseProblems) {
+  struct Pin {
+    const char* problem;
+    uint64_t hash;
+  };
+  constexpr Pin kPins[] = {
+      {"conv2d fprop f16 n32 c256 k256 h28 w28 r3 s3 pad1 nhwc", 473420200236383240U},
+      {"conv2d fprop bf16 n1 c64 k64 h56 w56 r1 s1 nhwc bias relu", 4051527089285719389U},
+      {"conv2d fprop tf32 n8 c128 k512 h14 w14 r3 s3 stride2 pad1 nhwc", 17935058007220127754U},
+      {"conv2d fprop f32 n8 c128 k512 h14 w14 r3 s3 pad1 nhwc", 9779645511086599306U},
+      {"conv3d fprop f16 n8 c128 k128 d8 h28 w28 t3 r3 s3 pad1 nhwc bias:f32 silu",
+       981053475605082302U},
+      {"conv1d fprop f16 n8 c768 k768 w750 s9 pad4 nhwc", 554357863494969732U},
+  };
+  const DeviceInfo device = described_gpu("sm_90");
+  for (const Pin& pin : kPins) {
+    const ConvProblem p = *parse_problem(pin.problem);
+    ASSERT_FALSE(igemm_declines(p, device)) << pin.problem;
+    const Source source =
+        cuda_igemm_fprop_sm80.source(p, cuda_igemm_fprop_sm80.configure(p, device));
+    uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    for (const char c : source.text)
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    EXPECT_EQ(hash, pin.hash) << pin.problem << "\n" << source.text;
+    EXPECT_NE(source.text.find(", false>;"), std::string::npos) << "a group in the arguments";
+  }
 }
 
 // Rows of eight that one ldmatrix reads at one chunk never share a bank group.
