@@ -10,13 +10,16 @@ TEST_PACKAGES := libgtest-dev libgmock-dev libboost-context-dev libonnx-testdata
 
 .PHONY: demo test build dependencies test-dependencies lint clean
 
-demo: build
+demo: dependencies
+	cmake --preset release -DCONVOY_TESTS=OFF
+	cmake --build --preset release -j $(JOBS)
 	tools/demo.sh build/release/cli/convoy
 
-test: test-dependencies build
+test: build
+	@tools/install_nvrtc.sh build/nvrtc
 	CONVOY_NVRTC=$(CURDIR)/build/nvrtc/nvidia/cu13/lib ctest --preset release -j $(JOBS)
 
-build: dependencies
+build: test-dependencies
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 
@@ -25,7 +28,6 @@ dependencies:
 
 test-dependencies: dependencies
 	@tools/install_packages.sh $(TEST_PACKAGES)
-	@tools/install_nvrtc.sh build/nvrtc
 
 lint: build
 	tools/lint.sh all

@@ -116,6 +116,7 @@ std::vector<fs::path> own_files() {
   }
   std::sort(found.begin(), found.end());
   std::vector<fs::path> paths;
+  paths.reserve(found.size());
   for (auto& [time, path] : found)
     paths.push_back(std::move(path));
   return paths;

@@ -1,6 +1,7 @@
 // Tensors on a GPU, over the fake driver, whose device memory is host memory.
 #include <convoy/convoy.h>
 
+#include "jit/options.h"
 #include "launch/cuda/fake_device_test_util.h"
 #include "support/forms.h"
 #include "support/problems.h"
@@ -68,7 +69,10 @@ TEST_F(DeviceTensors, CopyTellsWhatTheDeviceSays) {
   EXPECT_EQ(copy(here, on_gpu(here)).code(), Code::kUnavailable);
 }
 
+// The fake driver runs no judge, so there must be no compiler for one.
 TEST_F(DeviceTensors, CheckJudgesOperandsOfTheGpu) {
+  const JitOptions before = jit_options();
+  configure_jit({.nvrtc = "/nowhere"});
   const ConvProblem p = *parse_problem("conv2d fprop f32 n1 c2 k2 g2 h2 w2 r1 s1");
   float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, w[2] = {2, 3}, y[8] = {2, 4, 6, 8, 15, 18, 21, 24};
   const auto view = [](float* data, const Shape& shape) {
@@ -81,6 +85,7 @@ TEST_F(DeviceTensors, CheckJudgesOperandsOfTheGpu) {
   EXPECT_FALSE(check(p, args, device)->ok);
   fake.failures["cuMemcpyAsync"] = cuda::kErrorLaunchFailed;
   EXPECT_EQ(check(p, args, device).status().code(), Code::kUnavailable);
+  configure_jit(before);
 }
 
 TEST_F(DeviceTensors, DevicesAreNamedByIndex) {

@@ -154,6 +154,7 @@ class CheckHouse(unittest.TestCase):
 
     def test_header_that_needs_another_fails(self) -> None:
         self.write("src/base/needy.h", "// N.\n#pragma once\nstd::string f();\n")
+        self.write("src/kernel/gpu/device/lang_cuda.h", "// C.\n#pragma once\n__device__ int f();\n")
         self.write("src/base/portable.h", "// P.\n#pragma once\n")
         self.write("include/convoy/device.h", "// D.\n#pragma once\n")
         include = [f"-I{self.root / folder}" for folder in ("src", "include", "cli")]

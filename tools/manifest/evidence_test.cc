@@ -18,7 +18,7 @@ std::string tests_for(const std::string& f16) {
          f16 + "\n        bf16: tests/a_test.cc:Sweep.Dgrad\n";
 }
 
-constexpr const char* kStatus = "status: {cpu: experimental, cuda: spec-only, hip: spec-only}\n";
+constexpr const char* kStatus = "status: {cpu: experimental, cuda: experimental, hip: spec-only}\n";
 
 // The good manifest with an implemented conv2d_dgrad and all its evidence.
 class Implemented : public testing::Test {
@@ -113,9 +113,9 @@ TEST_F(Implemented, BrokenRecordsAreNoEvidence) {
 
 TEST(Experimental, NeedsAKernelForEachDtype) {
   Checkout broken;
-  const int line = broken.edit(kOps, "op: conv2d_fprop", "cuda: spec-only", "cuda: experimental");
+  const int line = broken.edit(kOps, "op: conv2d_fprop", "hip: spec-only", "hip: experimental");
   broken.expect_among(
-      kOps, line, "op conv2d_fprop status cuda: experimental but no kernel row for fprop in bf16");
+      kOps, line, "op conv2d_fprop status hip: experimental but no kernel row for fprop in bf16");
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ inline bool rolls(const ChannelLanesArgs& a) {
 template <int kStride, int kFirst, int kOpen, class T>
 inline void roll_row(Vec (&open)[kOpen][kRollColumns], const Vec (&w)[3][3], const T* x,
                      int64_t pixel, unsigned inside) {
+  constexpr int kFed = kFirst / kStride + 1 < kOpen ? kFirst / kStride + 1 : kOpen;
 #pragma GCC unroll 16
   for (int c = 0; c < (kRollColumns - 1) * kStride + 3; ++c) {
     if ((inside >> c & 1U) != 0) {
@@ -32,7 +33,7 @@ inline void roll_row(Vec (&open)[kOpen][kRollColumns], const Vec (&w)[3][3], con
         const int s = c - i * kStride;
         if (s < 0 || s > 2) continue;
 #pragma GCC unroll 3
-        for (int row = 0; row < kOpen && row * kStride <= kFirst; ++row)
+        for (int row = 0; row < kFed; ++row)
           open[row][i] = fma(v, w[kFirst - row * kStride][s], open[row][i]);
       }
     }
