@@ -115,7 +115,8 @@ std::optional<Decline> igemm_declines(const ConvProblem& p, const DeviceInfo& de
 // bytes, which halve the barriers; f32 does not: its unrolled step would double.
 IgemmConfig igemm_config(const ConvProblem& p, const DeviceInfo& device) {
   const int columns = columns_for(p.kpg(), p.dtype);
-  const bool long_sum = p.dtype != DType::kF32 && gemm_k(p) * size_of(p.dtype) >= 1024;
+  const bool long_sum = p.dtype != DType::kF32 && gemm_k(p) * size_of(p.dtype) >= 1024 &&
+                        run_bytes(p.cpg(), size_of(p.dtype)) >= 8;
   const int row_bytes = long_sum ? 128 : 64, stages = long_sum ? 3 : 4;
   std::array<int, 6> values = {128, columns, 4, columns > 64 ? 2 : 1, stages, row_bytes};
   if (columns == 128) values = {128, 128, 2, 2, stages, row_bytes};
