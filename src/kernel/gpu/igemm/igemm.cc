@@ -52,7 +52,7 @@ bool fits_32_bits(const ConvProblem& p, int64_t index_limit) {
 
 // Configurations are numbered so that a Config carries them: the tile and the index type.
 std::array<int, 6> values_of(const IgemmConfig& c) {
-  return {c.block_m, c.block_n, c.warps_m, c.warps_n, c.stages, c.wide ? 1 : 0};
+  return {c.block_m, c.block_n, c.warps_m, c.warps_n, c.stages, c.row_bytes + (c.wide ? 1 : 0)};
 }
 
 // The compiled-in facts of a problem, with the tile of `values`.
@@ -73,7 +73,8 @@ IgemmConfig with_values(const ConvProblem& p, const std::array<int, 6>& values) 
   c.warps_m = values[2];
   c.warps_n = values[3];
   c.stages = values[4];
-  c.wide = values[5] != 0;
+  c.wide = values[5] % 2 != 0;
+  c.row_bytes = values[5] / 2 * 2;
   return c;
 }
 
@@ -110,12 +111,15 @@ std::optional<Decline> igemm_declines(const ConvProblem& p, const DeviceInfo& de
   return {};
 }
 
-// Tiles of 128 rows; of 64 where a machine would stay half empty.
+// Tiles of 128 rows; of 64 where a machine would stay half empty. Long sums take steps of 128
+// bytes, which halve the barriers; f32 does not: its unrolled step would double.
 IgemmConfig igemm_config(const ConvProblem& p, const DeviceInfo& device) {
   const int columns = columns_for(p.kpg(), p.dtype);
-  std::array<int, 6> values = {128, columns, 4, columns > 64 ? 2 : 1, 4, 0};
-  if (columns == 128) values = {128, 128, 2, 2, 4, 0};
-  values[5] = fits_32_bits(p, device.index_limit) ? 0 : 1;
+  const bool long_sum = p.dtype != DType::kF32 && gemm_k(p) * size_of(p.dtype) >= 1024;
+  const int row_bytes = long_sum ? 128 : 64, stages = long_sum ? 3 : 4;
+  std::array<int, 6> values = {128, columns, 4, columns > 64 ? 2 : 1, stages, row_bytes};
+  if (columns == 128) values = {128, 128, 2, 2, stages, row_bytes};
+  values[5] += fits_32_bits(p, device.index_limit) ? 0 : 1;
   const IgemmConfig large = with_values(p, values);
   const int64_t busy = int64_t{device.multiprocessors} * resident_blocks(large, device);
   if (igemm_blocks(p, large) < busy) {
@@ -153,7 +157,7 @@ std::string spell(const IgemmConfig& c) {
   return str("IgemmConfig{", convoy::spell(c.elem), ", ", convoy::spell(c.epilogue), ", ",
              word(c.grouped), ", ", word(c.wide), ", ", c.T, ", ", c.R, ", ", c.S, ", ", c.cpg,
              ", ", c.kpg, ", ", c.load_bytes, ", ", c.store_bytes, ", ", c.block_m, ", ", c.block_n,
-             ", ", c.warps_m, ", ", c.warps_n, ", ", c.stages, "}");
+             ", ", c.warps_m, ", ", c.warps_n, ", ", c.stages, ", ", c.row_bytes, "}");
 }
 
 Config configure(const ConvProblem& p, const DeviceInfo& device) {
@@ -176,7 +180,7 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
                            (gflops * 1e3 * kEfficiency) * wave_loss(igemm_blocks(p, c), c, device);
   const double copy_us = static_cast<double>(bytes(p)) / (rates.copy_gbs(bytes(p)) * 1e3);
   const int64_t steps = ceil_div(gemm_k(p), int64_t{igemm_block_k(c)});
-  const int64_t gathered = igemm_blocks(p, c) * steps * (c.block_m + c.block_n) * kIgemmRowBytes;
+  const int64_t gathered = igemm_blocks(p, c) * steps * (c.block_m + c.block_n) * c.row_bytes;
   const double gather_us =
       static_cast<double>(gathered) / (rates.copy_gbs(int64_t{1} << 28) * 1e3 * kGatherRate);
   // One block runs its steps in turn, each a round trip to L2 shared by the stages in flight.
@@ -186,7 +190,6 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
 
 template <class Index, bool kGrouped>
 Source source_of(const IgemmConfig& c) {
-  const int blocks = c.block_n == 128 && c.block_m == 128 ? 2 : igemm_threads(c) > 128 ? 1 : 2;
   Source source = entry_source(kName, {.header = "kernel/gpu/igemm/igemm.cuh",
                                        .function = "igemm",
                                        .config = spell(c),
@@ -194,7 +197,7 @@ Source source_of(const IgemmConfig& c) {
                                                    kGrouped ? "true" : "false", ">"),
                                        .args_bytes = sizeof(IgemmArgs<Index, kGrouped>),
                                        .threads = igemm_threads(c),
-                                       .blocks = blocks});
+                                       .blocks = 2});
   source.matrix = c.elem != Elem::kF32;
   source.async_copies = true;
   return source;

@@ -22,17 +22,19 @@ struct IgemmFacts {
   using Args = IgemmArgs<Index, kConfig.grouped>;
 
   static constexpr int kElementBytes = igemm_element_bytes(kConfig);
+  static constexpr int kRowBytes = kConfig.row_bytes;
   static constexpr int kThreads = igemm_threads(kConfig);
   static constexpr int kBlockK = igemm_block_k(kConfig);
   static constexpr int kWarpM = kConfig.block_m / kConfig.warps_m;
   static constexpr int kWarpN = kConfig.block_n / kConfig.warps_n;
   static constexpr int kTilesM = kWarpM / 16;
   static constexpr int kTilesN = kWarpN / 8;
+  static constexpr int kMatrixSteps = kRowBytes / 32;  // of a stage
   static constexpr int kGemmK = kConfig.T * kConfig.R * kConfig.S * kConfig.cpg;
   static constexpr int kSteps = (kGemmK + kBlockK - 1) / kBlockK;
-  static constexpr int kStageBytes = (kConfig.block_m + kConfig.block_n) * kIgemmRowBytes;
+  static constexpr int kStageBytes = (kConfig.block_m + kConfig.block_n) * kRowBytes;
   // A thread copies the same piece of every row it copies.
-  static constexpr int kPieces = kIgemmRowBytes / kConfig.load_bytes;  // of a row
+  static constexpr int kPieces = kRowBytes / kConfig.load_bytes;  // of a row
   static constexpr int kRowsAtOnce = kThreads / kPieces;
   static constexpr int kRowsA = (kConfig.block_m + kRowsAtOnce - 1) / kRowsAtOnce;
   static constexpr int kRowsB = (kConfig.block_n + kRowsAtOnce - 1) / kRowsAtOnce;
@@ -49,8 +51,9 @@ struct IgemmFacts {
 template <IgemmConfig kConfig>
 struct IgemmCopy : IgemmFacts<kConfig> {
   using Facts = IgemmFacts<kConfig>;
-  using Facts::kBlockK, Facts::kElementBytes, Facts::kGemmK, Facts::kPieces, Facts::kRowsA,
-      Facts::kRowsAtOnce, Facts::kRowsB, Facts::kWarpM, Facts::kWarpN;
+  using Facts::kBlockK, Facts::kMatrixSteps, Facts::kRowBytes, Facts::kElementBytes, Facts::kGemmK,
+      Facts::kPieces, Facts::kRowsA, Facts::kRowsAtOnce, Facts::kRowsB, Facts::kWarpM,
+      Facts::kWarpN;
   using typename Facts::Args, typename Facts::Index, typename Facts::Stored, typename Facts::Tile;
 
   static CONVOY_DEVICE Tile tile_of(const Args& args) {
@@ -97,24 +100,27 @@ struct IgemmCopy : IgemmFacts<kConfig> {
   }
 
   // Byte offsets within a stage, the same for every stage: of a thread's first copy, and of a
-  // lane's row in the first fragment of A and of B at each of the two matrix steps.
+  // lane's row in the first fragment of A and of B at each matrix step.
   struct Places {
-    u32 copy, a[2], b[2], last_b[2];
+    u32 copy, a[kMatrixSteps], b[kMatrixSteps], last_b[kMatrixSteps];
   };
   static CONVOY_DEVICE Places places() {
     const u32 lane = lane_index();
     const u32 warp_m = warp_index() % kConfig.warps_m, warp_n = warp_index() / kConfig.warps_m;
     const u32 byte = thread_index() % kPieces * kConfig.load_bytes;
     Places at;
-    at.copy = in_register(igemm_swizzle(thread_index() / kPieces, byte / 16) + byte % 16);
-    constexpr u32 kStartB = kConfig.block_m * kIgemmRowBytes;
+    at.copy =
+        in_register(igemm_swizzle(kRowBytes, thread_index() / kPieces, byte / 16) + byte % 16);
+    constexpr u32 kStartB = kConfig.block_m * kRowBytes;
     const u32 row_b = warp_n * kWarpN + lane % 8;
     CONVOY_UNROLL
-    for (u32 step = 0; step < 2; ++step) {
-      at.a[step] = in_register(igemm_swizzle(warp_m * kWarpM + lane % 16, step * 2 + lane / 16));
-      at.b[step] =
-          in_register(kStartB + igemm_swizzle(row_b + lane / 16 * 8, step * 2 + lane / 8 % 2));
-      at.last_b[step] = in_register(kStartB + igemm_swizzle(row_b, step * 2 + lane / 8 % 2));
+    for (u32 step = 0; step < kMatrixSteps; ++step) {
+      at.a[step] =
+          in_register(igemm_swizzle(kRowBytes, warp_m * kWarpM + lane % 16, step * 2 + lane / 16));
+      at.b[step] = in_register(
+          kStartB + igemm_swizzle(kRowBytes, row_b + lane / 16 * 8, step * 2 + lane / 8 % 2));
+      at.last_b[step] =
+          in_register(kStartB + igemm_swizzle(kRowBytes, row_b, step * 2 + lane / 8 % 2));
     }
     return at;
   }
@@ -148,20 +154,20 @@ struct IgemmCopy : IgemmFacts<kConfig> {
         if (!kHasAxis[d]) continue;
         valid = valid && is_inside(rows[i].origin[d] + along[d], args.a.window[d].hi);
       }
-      copy_async<kConfig.load_bytes>(stage + at.copy + i * kRowsAtOnce * kIgemmRowBytes,
+      copy_async<kConfig.load_bytes>(stage + at.copy + i * kRowsAtOnce * kRowBytes,
                                      x + (valid ? rows[i].offset + delta : 0), valid);
     }
     // Rows of w are runs of gemm_k, one after the other.
     const auto* w = static_cast<const Stored*>(args.w);
     const Index first_row = tile.group * kConfig.kpg + tile.n;
-    u8* const stage_b = stage + kConfig.block_m * kIgemmRowBytes;
+    u8* const stage_b = stage + kConfig.block_m * kRowBytes;
     CONVOY_UNROLL
     for (int i = 0; i < kRowsB; ++i) {
       const u32 row = first + i * kRowsAtOnce;
       if (kConfig.block_n % kRowsAtOnce != 0 && row >= kConfig.block_n) continue;
       const bool valid = in_k && tile.n + static_cast<Index>(row) < kConfig.kpg;
       const Index offset = (first_row + static_cast<Index>(row)) * kGemmK + k;
-      copy_async<kConfig.load_bytes>(stage_b + at.copy + i * kRowsAtOnce * kIgemmRowBytes,
+      copy_async<kConfig.load_bytes>(stage_b + at.copy + i * kRowsAtOnce * kRowBytes,
                                      w + (valid ? offset : 0), valid);
     }
   }

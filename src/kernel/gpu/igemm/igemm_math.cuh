@@ -8,7 +8,8 @@ namespace convoy {
 template <IgemmConfig kConfig>
 struct IgemmMatrix : IgemmCopy<kConfig> {
   using Copy = IgemmCopy<kConfig>;
-  using Copy::kTilesM, Copy::kTilesN, Copy::kWarpM, Copy::kWarpN;
+  using Copy::kMatrixSteps, Copy::kRowBytes, Copy::kTilesM, Copy::kTilesN, Copy::kWarpM,
+      Copy::kWarpN;
   using typename Copy::E, typename Copy::Places, typename Copy::Sums;
 
   template <int kWords>
@@ -26,13 +27,13 @@ struct IgemmMatrix : IgemmCopy<kConfig> {
   static CONVOY_DEVICE void read(const u8* stage, const Places& at, int step, Fragments& to) {
     CONVOY_UNROLL
     for (int i = 0; i < kTilesM; ++i) {
-      load_matrix<4>(to.a[i], stage + at.a[step] + i * 16 * kIgemmRowBytes);
+      load_matrix<4>(to.a[i], stage + at.a[step] + i * 16 * kRowBytes);
       round_to_tf32(to.a[i]);
     }
     CONVOY_UNROLL
     for (int j = 0; j + 1 < kTilesN; j += 2) {
       u32 pair[4];
-      load_matrix<4>(pair, stage + at.b[step] + j * 8 * kIgemmRowBytes);
+      load_matrix<4>(pair, stage + at.b[step] + j * 8 * kRowBytes);
       round_to_tf32(pair);
       to.b[j][0] = pair[0];
       to.b[j][1] = pair[1];
@@ -41,7 +42,7 @@ struct IgemmMatrix : IgemmCopy<kConfig> {
     }
     if constexpr (kTilesN % 2 != 0) {
       constexpr int kLast = kTilesN - 1;
-      load_matrix<2>(to.b[kLast], stage + at.last_b[step] + kLast * 8 * kIgemmRowBytes);
+      load_matrix<2>(to.b[kLast], stage + at.last_b[step] + kLast * 8 * kRowBytes);
       round_to_tf32(to.b[kLast]);
     }
   }
@@ -55,15 +56,16 @@ struct IgemmMatrix : IgemmCopy<kConfig> {
     }
   }
 
-  // The products of one stage: 32 bytes of gemm_k are one matrix step in every dtype. The second
-  // step's fragments are on their way while the first is multiplied.
+  // The products of one stage: 32 bytes of gemm_k are one matrix step in every dtype. A step's
+  // fragments are on their way while the step before is multiplied.
   static CONVOY_DEVICE void multiply_stage(const u8* stage, const Places& at, Sums& sums) {
-    static_assert(kIgemmRowBytes == 64);
-    Fragments first, second;
-    read(stage, at, 0, first);
-    read(stage, at, 1, second);
-    multiply(first, sums);
-    multiply(second, sums);
+    Fragments fragments[2];
+    read(stage, at, 0, fragments[0]);
+    CONVOY_UNROLL
+    for (int step = 0; step < kMatrixSteps; ++step) {
+      if (step + 1 < kMatrixSteps) read(stage, at, step + 1, fragments[(step + 1) % 2]);
+      multiply(fragments[step % 2], sums);
+    }
   }
 
   // Where sum (i, j, e) of a lane lies in its warp's tile.
@@ -79,7 +81,7 @@ struct IgemmMatrix : IgemmCopy<kConfig> {
 template <IgemmConfig kConfig>
 struct IgemmPlain : IgemmCopy<kConfig> {
   using Copy = IgemmCopy<kConfig>;
-  using Copy::kTilesM, Copy::kTilesN, Copy::kWarpM, Copy::kWarpN;
+  using Copy::kRowBytes, Copy::kTilesM, Copy::kTilesN, Copy::kWarpM, Copy::kWarpN;
   using typename Copy::Places, typename Copy::Sums;
 
   static CONVOY_DEVICE void four(const u8* at, float (&to)[4]) {
@@ -93,17 +95,17 @@ struct IgemmPlain : IgemmCopy<kConfig> {
     const u32 lane = lane_index();
     const u32 warp_m = warp_index() % kConfig.warps_m, warp_n = warp_index() / kConfig.warps_m;
     const u32 row_a = warp_m * kWarpM + lane / 8, row_b = warp_n * kWarpN + lane % 8;
-    const u8* const stage_b = stage + kConfig.block_m * kIgemmRowBytes;
+    const u8* const stage_b = stage + kConfig.block_m * kRowBytes;
     CONVOY_UNROLL
-    for (u32 chunk = 0; chunk < kIgemmRowBytes / 16; ++chunk) {
+    for (u32 chunk = 0; chunk < kRowBytes / 16; ++chunk) {
       float a[kTilesM * 4][4];
       CONVOY_UNROLL
       for (int r = 0; r < kTilesM * 4; ++r)
-        four(stage + igemm_swizzle(row_a + 4 * r, chunk), a[r]);
+        four(stage + igemm_swizzle(kRowBytes, row_a + 4 * r, chunk), a[r]);
       CONVOY_UNROLL
       for (int j = 0; j < kTilesN; ++j) {
         float b[4];
-        four(stage_b + igemm_swizzle(row_b + 8 * j, chunk), b);
+        four(stage_b + igemm_swizzle(kRowBytes, row_b + 8 * j, chunk), b);
         CONVOY_UNROLL
         for (int r = 0; r < kTilesM * 4; ++r) {
           CONVOY_UNROLL
