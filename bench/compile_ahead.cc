@@ -1,6 +1,7 @@
 // Plans made on several threads before anything is run.
 #include "bench/compile_ahead.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -31,6 +32,7 @@ std::vector<Plan> compile_ahead(const std::vector<ConvProblem>& problems, const 
     }
   };
   std::vector<std::thread> workers;
+  workers.reserve(static_cast<size_t>(std::max(0, options.threads)));
   for (int i = 0; i < options.threads; ++i)
     workers.emplace_back(work);
   for (std::thread& worker : workers)

@@ -71,7 +71,7 @@ Result<double> CopyTimes::measure(int64_t bytes, Cache cache, GraphTimer& timer,
   };
   if (Status s = copy(timer.stream(), 0); !s.ok()) return s;
   const Result<double> once = timer.stream_us([&](Stream stream) { return copy(stream, 0); });
-  if (!once) return once;
+  if (!once) return once.status();
   GraphOptions options{.budget_us = kBudgetUs};
   if (cold && sets * 2 * half < cold_bytes_) options.before = flush;
   const int64_t calls = cold ? std::max(sets, calls_of(*once)) : calls_of(*once);

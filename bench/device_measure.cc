@@ -124,6 +124,7 @@ Result<DeviceHarness> DeviceHarness::create(const Device& device) {
 void DeviceHarness::compile_ahead(const std::vector<Case>& cases, const MeasureOptions& options,
                                   int threads) {
   std::vector<ConvProblem> problems;
+  problems.reserve(cases.size());
   for (const Case& c : cases)
     problems.push_back(c.problem);
   state_->ahead = bench::compile_ahead(problems, state_->device,

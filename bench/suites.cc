@@ -57,6 +57,7 @@ Result<int64_t> plan_all(const std::vector<Case>& cases, const Device& device,
   std::mutex mutex;
   Status first_error;
   std::vector<std::jthread> workers;
+  workers.reserve(static_cast<size_t>(std::max(0, threads)));
   for (int t = 0; t < threads; ++t) {
     workers.emplace_back([&] {
       for (size_t i = next++; i < cases.size() && !(stop && stop()); i = next++) {
