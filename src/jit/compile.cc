@@ -62,6 +62,7 @@ class Compilation {
 
   Status run(const Source& source, const std::vector<std::string>& options) {
     std::vector<const char*> list;
+    list.reserve(options.size());
     for (const std::string& option : options)
       list.push_back(option.c_str());
     const int result = nvrtc_.compile(program_, static_cast<int>(list.size()), list.data());

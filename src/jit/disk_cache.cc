@@ -202,6 +202,7 @@ std::vector<std::string> DiskCache::files() const {
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> paths;
+  paths.reserve(found.size());
   for (auto& [time, path] : found)
     paths.push_back(std::move(path));
   return paths;

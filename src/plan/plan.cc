@@ -72,6 +72,7 @@ namespace {
 // which is the general one, since each that is tried costs a compilation.
 Launchable bind_any_view(const ConvProblem& problem, const Choice& choice, const Device& device) {
   std::vector<const Accepted*> order;
+  order.reserve(choice.accepted.size());
   for (const Accepted& a : choice.accepted)
     order.push_back(&a);
   if (choice.chosen().row->kernel->source != nullptr) std::reverse(order.begin(), order.end());

@@ -63,9 +63,11 @@ enum CaptureMode : int { kCaptureThreadLocal = 1, kCaptureRelaxed = 2 };
 enum CaptureStatus : int { kCaptureNone = 0 };
 enum StreamFlag : unsigned { kStreamNonBlocking = 1 };
 
-// The default streams, as handles.
+// The default streams, as handles: the driver's names for them are small integers.
+// NOLINTBEGIN(performance-no-int-to-ptr)
 inline const auto kLegacyStream = reinterpret_cast<CUstream>(uintptr_t{1});
 inline const auto kPerThreadStream = reinterpret_cast<CUstream>(uintptr_t{2});
+// NOLINTEND(performance-no-int-to-ptr)
 
 // CONVOY_CUDA_FUNCTION(member, exported symbol, parameters): what every driver from 12.0 has.
 // CONVOY_CUDA_OPTIONAL: null in a driver older than the version in the comment.

@@ -10,6 +10,7 @@
 namespace convoy::cuda {
 
 struct Driver {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declarator takes none
 #define CONVOY_CUDA_FUNCTION(member, symbol, parameters) CUresult(*member) parameters = nullptr;
 #define CONVOY_CUDA_OPTIONAL CONVOY_CUDA_FUNCTION
   CONVOY_CUDA_TABLE

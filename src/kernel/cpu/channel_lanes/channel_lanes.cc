@@ -158,7 +158,8 @@ void cut_tasks(const ConvProblem& p, const DeviceInfo& info, State& state) {
   const int64_t row_bytes = std::max<int64_t>(bytes(p) / (planes * std::max<int64_t>(P, 1)), 1);
   if (a.fetch_ahead)
     a.band = std::min(a.band, std::max(least_band, (int64_t{1} << 19) / row_bytes));
-  const int64_t share = P * tasks / (2 * state.threads);  // leaves two tasks for each thread
+  const int64_t share =
+      P * tasks / (int64_t{2} * state.threads);  // leaves two tasks for each thread
   if (p.filter[1] > 1) a.band = std::max(a.band, std::min({P, least_band, share}));
 }
 

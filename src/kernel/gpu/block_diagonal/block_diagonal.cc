@@ -196,8 +196,8 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
   const BlockDiagonalConfig& c = choice.compiled;
   const BlockDiagonalShape shape = shape_of(c);
   const double steps = static_cast<double>(c.T) * c.R;
-  const double clocks =
-      steps * (shape.blocks / 2 * kPairClocks + shape.blocks % 2 * kOddClocks) + kOtherClocks;
+  const u32 pairs = shape.blocks / 2, odd = shape.blocks % 2;
+  const double clocks = steps * (pairs * kPairClocks + odd * kOddClocks) + kOtherClocks;
   const double tiles =
       static_cast<double>(config.executed_flops) / (2.0 * 128 * steps * shape.blocks * kChunk);
   const double halo =
