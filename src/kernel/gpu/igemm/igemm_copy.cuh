@@ -6,19 +6,20 @@
 
 namespace convoy {
 
+template <bool kWide>
+struct IgemmIndex {
+  using type = i32;
+};
+template <>
+struct IgemmIndex<true> {
+  using type = i64;
+};
+
 template <IgemmConfig kConfig>
 struct IgemmFacts {
   using E = Element<kConfig.elem>;
   using Stored = Storage<kConfig.elem>;
-  template <bool kWide>
-  struct IndexOf {
-    using type = i32;
-  };
-  template <>
-  struct IndexOf<true> {
-    using type = i64;
-  };
-  using Index = typename IndexOf<kConfig.wide>::type;
+  using Index = typename IgemmIndex<kConfig.wide>::type;
   using Args = IgemmArgs<Index, kConfig.grouped>;
 
   static constexpr int kElementBytes = igemm_element_bytes(kConfig);
