@@ -187,7 +187,7 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
   const int64_t steps = ceil_div(gemm_k(p), int64_t{igemm_planes_block_k(c)});
   const double peak = rates.copy_gbs(int64_t{1} << 28) * 1e3;
   const double x_rate = c.x_bytes < 4 ? kElementRate : c.x_bytes == 4 ? kWordRate : kVectorRate;
-  const auto stages = static_cast<double>(blocks * steps * kIgemmRowBytes);
+  const auto stages = static_cast<double>(blocks * steps * kIgemmPlanesRowBytes);
   const double gather_us =
       stages * c.block_m / (peak * x_rate) + stages * c.block_n / (peak * kVectorRate);
   // One block runs its steps in turn, each a round trip to L2 that little else hides.

@@ -36,7 +36,7 @@ struct IgemmPlanes : IgemmPlanesLoad<kConfig> {
   static CONVOY_DEVICE Places places() {
     const u32 lane = lane_index();
     const u32 warp_m = warp_index() % kConfig.warps_m, warp_n = warp_index() / kConfig.warps_m;
-    constexpr u32 kStartW = kConfig.block_m * kIgemmRowBytes;
+    constexpr u32 kStartW = kConfig.block_m * kIgemmPlanesRowBytes;
     Places at;
     if constexpr (kElementBytes == 2) {
       at.x = igemm_planes_swizzle(kConfig, lane / 16 * 8 + lane % 8,
@@ -49,8 +49,9 @@ struct IgemmPlanes : IgemmPlanesLoad<kConfig> {
     CONVOY_UNROLL
     for (u32 step = 0; step < 2; ++step) {
       const u32 chunk = step * 2 + lane / 8 % 2;
-      at.w[step] = in_register(kStartW + igemm_swizzle(row + lane / 16 * 8, chunk));
-      at.last_w[step] = in_register(kStartW + igemm_swizzle(row, chunk));
+      at.w[step] =
+          in_register(kStartW + igemm_swizzle(kIgemmPlanesRowBytes, row + lane / 16 * 8, chunk));
+      at.last_w[step] = in_register(kStartW + igemm_swizzle(kIgemmPlanesRowBytes, row, chunk));
     }
     return at;
   }
@@ -79,7 +80,7 @@ struct IgemmPlanes : IgemmPlanesLoad<kConfig> {
     CONVOY_UNROLL
     for (int j = 0; j + 1 < kTilesN; j += 2) {
       u32 pair[4];
-      load_matrix<4>(pair, stage + at.w[step] + j * 8 * kIgemmRowBytes);
+      load_matrix<4>(pair, stage + at.w[step] + j * 8 * kIgemmPlanesRowBytes);
       round_to_tf32(pair);
       to[j][0] = pair[0];
       to[j][1] = pair[1];
@@ -88,14 +89,14 @@ struct IgemmPlanes : IgemmPlanesLoad<kConfig> {
     }
     if constexpr (kTilesN % 2 != 0) {
       constexpr int kLast = kTilesN - 1;
-      load_matrix<2>(to[kLast], stage + at.last_w[step] + kLast * 8 * kIgemmRowBytes);
+      load_matrix<2>(to[kLast], stage + at.last_w[step] + kLast * 8 * kIgemmPlanesRowBytes);
       round_to_tf32(to[kLast]);
     }
   }
 
   // The products of one stage; 32 bytes of gemm_k are one matrix step in every dtype.
   static CONVOY_DEVICE void multiply_stage(const u8* stage, const Places& at, Sums& sums) {
-    static_assert(kIgemmRowBytes == 64);
+    static_assert(kIgemmPlanesRowBytes == 64);
     CONVOY_UNROLL
     for (int step = 0; step < 2; ++step) {
       u32 x[kTilesM][4], w[kTilesN][2];

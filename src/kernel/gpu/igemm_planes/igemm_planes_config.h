@@ -21,6 +21,8 @@ struct IgemmPlanesConfig {
   int stages = 2;
 };
 
+inline constexpr int kIgemmPlanesRowBytes = 64;  // of gemm_k in a row of w, and of k rows of x
+
 CONVOY_HD constexpr int igemm_planes_threads(const IgemmPlanesConfig& c) {
   return 32 * c.warps_m * c.warps_n;
 }
@@ -28,7 +30,7 @@ CONVOY_HD constexpr int igemm_planes_element_bytes(const IgemmPlanesConfig& c) {
   return c.elem == Elem::kF16 || c.elem == Elem::kBf16 ? 2 : 4;
 }
 CONVOY_HD constexpr int igemm_planes_block_k(const IgemmPlanesConfig& c) {
-  return kIgemmRowBytes / igemm_planes_element_bytes(c);
+  return kIgemmPlanesRowBytes / igemm_planes_element_bytes(c);
 }
 // The epilogue's tile of f32, rows of gemm_m: padded by 16 bytes, so that the four rows that a warp
 // writes at once meet no bank twice.
@@ -36,7 +38,7 @@ CONVOY_HD constexpr int igemm_planes_output_pitch(const IgemmPlanesConfig& c) {
   return c.block_m * 4 + 16;
 }
 CONVOY_HD constexpr int igemm_planes_shared_bytes(const IgemmPlanesConfig& c) {
-  const int ring = c.stages * (c.block_m + c.block_n) * kIgemmRowBytes;
+  const int ring = c.stages * (c.block_m + c.block_n) * kIgemmPlanesRowBytes;
   const int output = c.block_n * igemm_planes_output_pitch(c);
   return ring > output ? ring : output;
 }

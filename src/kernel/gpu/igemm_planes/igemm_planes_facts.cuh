@@ -24,7 +24,7 @@ struct IgemmPlanesFacts {
   static constexpr int kTaps = kConfig.T * kConfig.R * kConfig.S;
   static constexpr int kGemmK = kTaps * kConfig.cpg;
   static constexpr int kSteps = (kGemmK + kBlockK - 1) / kBlockK;
-  static constexpr int kStageBytes = (kConfig.block_m + kConfig.block_n) * kIgemmRowBytes;
+  static constexpr int kStageBytes = (kConfig.block_m + kConfig.block_n) * kIgemmPlanesRowBytes;
   static constexpr int kPitch = kConfig.block_m * kElementBytes;  // of a row of x
   static_assert(kWarpM % 16 == 0 && (kWarpM & (kWarpM - 1)) == 0 && kWarpN % 8 == 0);
 
@@ -43,7 +43,7 @@ struct IgemmPlanesFacts {
   // And the same piece of every row of w.
   static constexpr bool kHeldW = kConfig.w_bytes < 4;
   static constexpr int kPieceBytes = kHeldW ? 4 : kConfig.w_bytes;
-  static constexpr int kPieces = kIgemmRowBytes / kPieceBytes;
+  static constexpr int kPieces = kIgemmPlanesRowBytes / kPieceBytes;
   static constexpr int kLinesAtOnce = kThreads / kPieces;
   static constexpr int kLinesW = (kConfig.block_n + kLinesAtOnce - 1) / kLinesAtOnce;
   // Rows further down by a multiple of 8 keep their swizzle.

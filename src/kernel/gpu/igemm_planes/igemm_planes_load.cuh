@@ -203,16 +203,16 @@ struct IgemmPlanesLoad : IgemmPlanesFacts<kConfig> {
         if (in_n && k + 1 < kGemmK) high = read_only(w + offset + 1);
         held.w[i] = low | high << 16;
       } else {
-        copy_async<kPieceBytes>(to + i * kLinesAtOnce * kIgemmRowBytes, w + (valid ? offset : 0),
-                                valid);
+        copy_async<kPieceBytes>(to + i * kLinesAtOnce * kIgemmPlanesRowBytes,
+                                w + (valid ? offset : 0), valid);
       }
     }
   }
   // Of a thread's first piece of w, in a stage.
   static CONVOY_DEVICE u32 place_w() {
     const u32 byte = thread_index() % kPieces * kPieceBytes;
-    return kConfig.block_m * kIgemmRowBytes + igemm_swizzle(thread_index() / kPieces, byte / 16) +
-           byte % 16;
+    return kConfig.block_m * kIgemmPlanesRowBytes +
+           igemm_swizzle(kIgemmPlanesRowBytes, thread_index() / kPieces, byte / 16) + byte % 16;
   }
 
   // What came through registers, into the stage of its step.
@@ -230,7 +230,8 @@ struct IgemmPlanesLoad : IgemmPlanesFacts<kConfig> {
       for (int i = 0; i < kLinesW; ++i) {
         const i32 line = static_cast<i32>(thread_index() / kPieces) + i * kLinesAtOnce;
         if (kConfig.block_n % kLinesAtOnce != 0 && line >= kConfig.block_n) continue;
-        *reinterpret_cast<u32*>(stage + place_w() + i * kLinesAtOnce * kIgemmRowBytes) = held.w[i];
+        *reinterpret_cast<u32*>(stage + place_w() + i * kLinesAtOnce * kIgemmPlanesRowBytes) =
+            held.w[i];
       }
     }
   }
