@@ -59,8 +59,11 @@ class Plan {
 
 // Problem -> plan: kInvalid for a broken problem or an unknown kernel name, kUnsupported when no
 // kernel serves the dtype or the named kernel declines.
+// The last 1024 plans are kept, so that asking again costs a lookup; any copy of `device` hits.
 Result<Plan> plan(const ConvProblem& problem, const Device& device,
                   const PlanOptions& options = {});
+// Forgets them all; plans in use live on.
+void clear_plans();
 
 // Facts of every kernel of this build, one row each, in the order of manifest/kernels.yaml.
 struct KernelFacts {

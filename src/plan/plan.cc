@@ -9,6 +9,7 @@
 #include "kernel/kernel.h"
 #include "plan/choose.h"
 #include "plan/operands.h"
+#include "plan/plan_cache.h"
 
 namespace convoy {
 namespace {
@@ -177,8 +178,27 @@ const ConvProblem& Plan::problem() const {
   return state_->problem;
 }
 
+namespace {
+
+// Never destroyed: plans hold device code, whose driver may be gone at exit.
+PlanCache& plan_cache() {
+  constexpr size_t kMostPlans = 1024;
+  static auto* const kCache = new PlanCache(kMostPlans);
+  return *kCache;
+}
+
+}  // namespace
+
 Result<Plan> plan(const ConvProblem& problem, const Device& device, const PlanOptions& options) {
-  return PlanBuilder::build(problem, device, options);
+  const PlanKey key = {problem, device, options};
+  if (std::optional<Plan> known = plan_cache().find(key)) return *std::move(known);
+  Result<Plan> made = PlanBuilder::build(problem, device, options);
+  if (made) plan_cache().put(key, *made);
+  return made;
+}
+
+void clear_plans() {
+  plan_cache().clear();
 }
 
 std::vector<KernelFacts> kernels() {

@@ -17,5 +17,6 @@ convoy_gpu_test(block_diagonal ${gpu}/block_diagonal/block_diagonal_choice_test.
 convoy_gpu_test(general ${gpu}/general/general_test.cc)
 convoy_gpu_test(judge ${gpu}/judge/judge_test.cc)
 convoy_gpu_test(igemm ${gpu}/igemm/igemm_test.cc)
+convoy_gpu_test(igemm_planes ${gpu}/igemm_planes/igemm_planes_test.cc)
 convoy_gpu_test(reference ${gpu}/reference/reference_test.cc)
 convoy_gpu_test(direct ${gpu}/direct/direct_test.cc)

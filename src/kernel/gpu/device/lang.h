@@ -24,7 +24,6 @@
 //   Bytes16 copy_async<4|8|16>(shared, global, valid)    starts a copy; zeros arrive where not
 //   valid, and
 //                             then `global` is not read but must be an address of the tensor
-//   copy_async_cached16(...)  copy_async<16> through L1, for what the block will read again
 //   commit_copies()           closes a group of copies; wait_copies<n>() returns when all but the
 //                             newest n groups of this thread have arrived (then sync_block())
 //

@@ -124,12 +124,6 @@ CONVOY_DEVICE void copy_async(void* shared, const void* global, bool valid) {
                  : "memory");
   }
 }
-// Through L1, for what the block will read again.
-CONVOY_DEVICE void copy_async_cached16(void* shared, const void* global, bool valid) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)),
-               "l"(global), "r"(valid ? 16 : 0)
-               : "memory");
-}
 CONVOY_DEVICE void commit_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }

@@ -121,9 +121,6 @@ void copy_async(void* shared, const void* global, bool valid) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
   emulator::start_copy(shared, global, kBytes, valid);
 }
-inline void copy_async_cached16(void* shared, const void* global, bool valid) {
-  copy_async<16>(shared, global, valid);
-}
 inline void commit_copies() {
   emulator::commit();
 }

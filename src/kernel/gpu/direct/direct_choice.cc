@@ -62,11 +62,12 @@ void tile_rows(const ConvProblem& p, DirectConfig& c) {
   const bool wasteful = round_up(Q, 8) * 4 > round_up(Q, 4) * 5;
   c.q_tile = (widest == 8 && c.k_tile < 3) || c.S > 8 ? 8 : 4;
   if (wasteful) c.q_tile = 4;
-  c.vector = width(widest, p.in[2], c.q_tile * p.stride[2]);
   c.p_tile = 4;
   unroll_filter(p, c);
   if (c.S > 16) c.p_tile = 2;
   shrink_rows(p, c);
+  // After the tile has its width: every tile starts at a vector.
+  c.vector = width(widest, p.in[2], c.q_tile * p.stride[2]);
 }
 
 int channel_lanes(const DirectConfig& c, int64_t channels) {

@@ -111,6 +111,19 @@ TEST(GpuDirect, RowsOfVectors) {
                                                                                                 40);
   judge<C{.elem = Elem::kTf32, .R = 1, .S = 1, .rows = 1, .vector = 2, .store = 2}>(3, 40);
 }
+// Dilated rows of many taps: the window, not the tile, is wide.
+TEST(GpuDirect, RowsOfLongWindows) {
+  judge<C{.elem = Elem::kBf16,
+          .epilogue = {BiasKind::kElement, Act::kNone},
+          .R = 1,
+          .S = 31,
+          .column_dilation = 3,
+          .p_tile = 1,
+          .rows = 1,
+          .vector = 4,
+          .store = 2,
+          .lead = 3}>(11, 40);
+}
 TEST(GpuDirect, RowsOfScalars) {
   judge<C{.elem = Elem::kBf16, .epilogue = kWideBias, .q_tile = 8}>(4, 60);
   judge<C{.elem = Elem::kF32, .R = 5, .S = 5, .row_stride = 2, .column_stride = 2, .rows = 5}>(5,
@@ -219,14 +232,27 @@ TEST(GpuDirect, ChannelsOfStagedFilters) {
   judge<kC>(29, 25);
 }
 
+// Long filter rows on aligned rows of any channel count: windows that shrink the tile.
+void stretch_row(Random& r, ConvProblem& p) {
+  p.layout = Layout::kNchw;
+  p.filter[2] = r.between(1, 64);
+  p.dilation[2] = r.between(1, 8);
+  p.stride[2] = r.between(1, 4);
+  const int64_t reach = (p.filter[2] - 1) * p.dilation[2] + 1;
+  p.pad_lo[2] = r.between(0, reach);
+  p.pad_hi[2] = r.between(0, reach);
+  p.in[2] = round_up(reach, 8) + 8 * r.between(0, 9);
+}
+
 // What device text takes for granted of a configuration.
 TEST(GpuDirect, ChoosesWhatTheTextCanRun) {
   Random r(7);
   const DeviceInfo device = described_gpu("sm_90");
   int chosen = 0;
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < 8000; ++i) {
     ConvProblem p = random_problem(r);
     p.pass = Pass::kFprop;
+    if (i % 2 == 0) stretch_row(r, p);
     if (p.cpg() > 8 || p.N == 0 || !direct_serves(p)) continue;
     const DirectChoice choice = direct_choice(p, device);
     const C& c = choice.compiled;

@@ -103,6 +103,12 @@ std::optional<Decline> igemm_declines(const ConvProblem& p, const DeviceInfo& de
   if (p.cpg() > 1 << 20 || p.kpg() > 1 << 20 || gemm_k(p) > 1 << 24) {
     return Decline{"needs channels per group below 2^20 and a window below 2^24"};
   }
+  for (int d = 0; d < 3; ++d) {
+    // Rows past gemm_m stand 2^30 before the input, where no tap may reach it.
+    if (p.dilation[d] * (p.filter[d] - 1) >= int64_t{1} << 30) {
+      return Decline{"needs filters that reach less than 2^30 positions"};
+    }
+  }
   const IgemmConfig c = igemm_config(p, device);
   if (igemm_shared_bytes(c) > device.shared_bytes_per_block) {
     return Decline{"needs more shared memory than a block may have"};

@@ -34,11 +34,6 @@ struct IgemmFacts {
   static constexpr int kGemmK = kConfig.T * kConfig.R * kConfig.S * kConfig.cpg;
   static constexpr int kSteps = (kGemmK + kBlockK - 1) / kBlockK;
   static constexpr int kStageBytes = (kConfig.block_m + kConfig.block_n) * kRowBytes;
-  static constexpr int kTaps = kConfig.T * kConfig.R * kConfig.S;
-  // Where a step lies in one tap, the steps walk the taps first and the channels last: what
-  // neighbouring taps share is then still in L1.
-  static constexpr bool kTapsFirst =
-      kTaps > 1 && kConfig.cpg % kBlockK == 0 && kConfig.load_bytes == 16;
   // A thread copies the same piece of every row it copies.
   static constexpr int kPieces = kRowBytes / kConfig.load_bytes;  // of a row
   static constexpr int kRowsAtOnce = kThreads / kPieces;
@@ -57,9 +52,9 @@ struct IgemmFacts {
 template <IgemmConfig kConfig>
 struct IgemmCopy : IgemmFacts<kConfig> {
   using Facts = IgemmFacts<kConfig>;
-  using Facts::kBlockK, Facts::kMatrixSteps, Facts::kRowBytes, Facts::kTaps, Facts::kTapsFirst,
-      Facts::kElementBytes, Facts::kGemmK, Facts::kPieces, Facts::kRowsA, Facts::kRowsAtOnce,
-      Facts::kRowsB, Facts::kWarpM, Facts::kWarpN;
+  using Facts::kBlockK, Facts::kMatrixSteps, Facts::kRowBytes, Facts::kElementBytes, Facts::kGemmK,
+      Facts::kPieces, Facts::kRowsA, Facts::kRowsAtOnce, Facts::kRowsB, Facts::kWarpM,
+      Facts::kWarpN;
   using typename Facts::Args, typename Facts::Index, typename Facts::Stored, typename Facts::Tile;
 
   static CONVOY_DEVICE Tile tile_of(const Args& args) {
@@ -133,26 +128,19 @@ struct IgemmCopy : IgemmFacts<kConfig> {
   // Rows further down by a multiple of 8 keep their swizzle.
   static_assert(kRowsAtOnce % 8 == 0);
 
-  static CONVOY_DEVICE Index first_k(int step) {
-    if constexpr (kTapsFirst) {
-      return step % kTaps * kConfig.cpg + step / kTaps * kBlockK;
-    } else {
-      return step * kBlockK;
-    }
-  }
-
-  // Starts the copies of gemm_k step `step` into `stage`.
+  // Starts the copies of gemm_k step `step` into `stage`. Walking the taps first, with copies
+  // through L1, lost: 82.0 for 81.2 us (dense 256x28), 33.4 for 29.2 us (dense 64x56; n32, f16,
+  // H200).
   static CONVOY_DEVICE void load(const Args& args, const Tile& tile, const Row (&rows)[kRowsA],
                                  const Places& at, int step, u8* stage) {
     const u32 piece = thread_index() % kPieces, first = thread_index() / kPieces;
     const u32 byte = piece * kConfig.load_bytes;
-    const Index k = first_k(step) + static_cast<Index>(byte / kElementBytes);
+    const Index k = step * kBlockK + static_cast<Index>(byte / kElementBytes);
     const bool in_k = kGemmK % kBlockK == 0 || k < kGemmK;
     constexpr i64 kFilter[3] = {kConfig.T, kConfig.R, kConfig.S};
     constexpr auto kUnmerge = unmerge4<Index>(kFilter, kConfig.cpg);
-    const Coords<Index, 4> tap = kUnmerge(freeze(kTapsFirst ? first_k(step) : k));
+    const Coords<Index, 4> tap = kUnmerge(freeze(k));
     Index along[3], delta = tap[3].value;
-    if (kTapsFirst) delta += static_cast<Index>(byte / kElementBytes);
     CONVOY_UNROLL
     for (int d = 0; d < 3; ++d) {
       along[d] = tap[d].value * args.a.window[d].stride[1];
@@ -171,11 +159,7 @@ struct IgemmCopy : IgemmFacts<kConfig> {
       }
       u8* const to = stage + at.copy + i * kRowsAtOnce * kRowBytes;
       const Stored* const from = x + (valid ? rows[i].offset + delta : 0);
-      if constexpr (kTapsFirst) {
-        copy_async_cached16(to, from, valid);
-      } else {
-        copy_async<kConfig.load_bytes>(to, from, valid);
-      }
+      copy_async<kConfig.load_bytes>(to, from, valid);
     }
     // Rows of w are runs of gemm_k, one after the other.
     const auto* w = static_cast<const Stored*>(args.w);
