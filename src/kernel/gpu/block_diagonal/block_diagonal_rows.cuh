@@ -125,7 +125,7 @@ struct BlockDiagonalRows {
       u8* zeroed = ring + slot * kShape.pitch + chunk * kChunkBytes;
       CONVOY_NO_UNROLL
       for (u32 stage = 0; stage < kC.stages; ++stage)
-        *reinterpret_cast<Bytes16*>(zeroed + stage * kShape.stage_bytes) = {};
+        write_whole(reinterpret_cast<Bytes16*>(zeroed + stage * kShape.stage_bytes), Bytes16{});
     }
   }
 

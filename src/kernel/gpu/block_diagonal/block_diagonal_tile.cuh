@@ -251,7 +251,7 @@ struct BlockDiagonalTile {
   // Two neighbouring channels of a tile: bias, activation and rounding.
   CONVOY_DEVICE u32 finish_pair(float a, float b, u32 tile) const {
     if constexpr (kC.epilogue.bias != BiasKind::kNone) {
-      const Bytes8 pair = *reinterpret_cast<const Bytes8*>(bias + 8 * tile);
+      const Bytes8 pair = read_whole(reinterpret_cast<const Bytes8*>(bias + 8 * tile));
       a += f32_from_bits(pair.word[0]);
       b += f32_from_bits(pair.word[1]);
     }
@@ -285,10 +285,11 @@ struct BlockDiagonalTile {
 
   static CONVOY_DEVICE void store(const u32 (&words)[kTiles], u8* to) {
     if constexpr (kTiles == 4) {
-      *reinterpret_cast<Bytes16*>(to) = {{words[0], words[1], words[2], words[3]}};
+      write_whole(reinterpret_cast<Bytes16*>(to),
+                  Bytes16{{words[0], words[1], words[2], words[3]}});
     } else {
       static_assert(kTiles == 2);
-      *reinterpret_cast<Bytes8*>(to) = {{words[0], words[1]}};
+      write_whole(reinterpret_cast<Bytes8*>(to), Bytes8{{words[0], words[1]}});
     }
   }
 };

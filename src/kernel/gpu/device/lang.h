@@ -21,9 +21,11 @@
 //                             use; so global_in_register(p) and shared_in_register(p) for pointers
 //
 //   read_only(p)              *p from global memory that nobody writes: u8 u16 u32 float Bytes8
-//   Bytes16 copy_async<4|8|16>(shared, global, valid)    starts a copy; zeros arrive where not
-//   valid, and
+//                             Bytes16
+//   read_whole(p) write_whole(p, v)  *p and *p = v, of u16 to Bytes16 in shared or global memory
+//   copy_async<4|8|16>(shared, global, valid)    starts a copy; zeros arrive where not valid, and
 //                             then `global` is not read but must be an address of the tensor
+//                             Addresses are multiples of what is moved, or the device stops.
 //   commit_copies()           closes a group of copies; wait_copies<n>() returns when all but the
 //                             newest n groups of this thread have arrived (then sync_block())
 //

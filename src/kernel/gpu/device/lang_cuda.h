@@ -106,6 +106,15 @@ CONVOY_DEVICE Bytes16 read_only(const Bytes16* p) {
   return {{v.x, v.y, v.z, v.w}};
 }
 
+template <class T>
+CONVOY_DEVICE T read_whole(const T* p) {
+  return *p;
+}
+template <class T>
+CONVOY_DEVICE void write_whole(T* p, const T& v) {
+  *p = v;
+}
+
 CONVOY_DEVICE u32 shared_address(const void* shared) {
   return static_cast<u32>(__cvta_generic_to_shared(shared));
 }

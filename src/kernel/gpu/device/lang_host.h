@@ -37,6 +37,8 @@ void wait_for_warp();
 // 64 bytes of each lane of the calling warp, and 4 of each thread of its block.
 void* lane_slot(u32 lane);
 bool any_vote(bool value);
+// Throws std::logic_error where `p` is no multiple of `bytes`: the device stops there.
+void check_aligned(const void* p, u32 bytes);
 void start_copy(void* shared, const void* global, u32 bytes, bool valid);
 void commit();
 void finish_copies(u32 left);
@@ -114,11 +116,24 @@ T* shared_in_register(T* p) {
 
 template <class T>
 T read_only(const T* p) {
+  emulator::check_aligned(p, sizeof(T));
   return *p;
+}
+template <class T>
+T read_whole(const T* p) {
+  emulator::check_aligned(p, sizeof(T));
+  return *p;
+}
+template <class T>
+void write_whole(T* p, const T& v) {
+  emulator::check_aligned(p, sizeof(T));
+  *p = v;
 }
 template <int kBytes>
 void copy_async(void* shared, const void* global, bool valid) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
+  emulator::check_aligned(shared, kBytes);
+  emulator::check_aligned(global, kBytes);
   emulator::start_copy(shared, global, kBytes, valid);
 }
 inline void commit_copies() {
@@ -131,6 +146,7 @@ void wait_copies() {
 
 template <int kMatrices>
 void load_matrix(u32 (&out)[kMatrices], const void* row) {
+  if (lane_index() < 8 * kMatrices) emulator::check_aligned(row, 16);
   const auto rows = emulator::gather(row);
   const u32 lane = lane_index();
   for (int i = 0; i < kMatrices; ++i)
@@ -138,6 +154,7 @@ void load_matrix(u32 (&out)[kMatrices], const void* row) {
 }
 template <int kMatrices>
 void load_matrix_transposed(u32 (&out)[kMatrices], const void* row) {
+  if (lane_index() < 8 * kMatrices) emulator::check_aligned(row, 16);
   const auto rows = emulator::gather(row);
   const u32 lane = lane_index();
   for (int i = 0; i < kMatrices; ++i) {

@@ -76,7 +76,7 @@ TEST(LangHost, LoadMatrixGivesWordsOfRows) {
 }
 
 TEST(LangHost, CopiesLandNoSoonerThanTheyAreWaitedFor) {
-  const u32 source[4] = {1, 2, 3, 4};
+  alignas(16) const u32 source[4] = {1, 2, 3, 4};
   emulator::run(1, 32, 4096, [&] {
     u32* mine = shared_memory<u32>() + lane_index() * 8;
     copy_async<16>(mine, source, true);
@@ -114,6 +114,23 @@ TEST(LangHost, ABarrierThatSomeNeverReachIsAnError) {
                                sync_warp();
                              }),
                std::logic_error);
+}
+
+TEST(LangHost, AnAddressThatIsNoMultipleIsAnError) {
+  alignas(16) u32 words[8] = {};
+  const auto throws = [](const std::function<void()>& kernel) {
+    EXPECT_THROW(emulator::run(1, 32, 1024, kernel), std::logic_error);
+  };
+  throws([&] { read_only(reinterpret_cast<const Bytes16*>(words + 2)); });
+  throws([&] { read_whole(reinterpret_cast<const Bytes8*>(words + 1)); });
+  throws([&] { write_whole(reinterpret_cast<Bytes16*>(words + 1), Bytes16{}); });
+  throws([&] { copy_async<16>(shared_memory<u32>(), words + 2, true); });
+  throws([&] { copy_async<8>(shared_memory<u32>() + 1, words, true); });
+  throws([] {
+    u32 out[4];
+    load_matrix<4>(out, shared_memory<u8>() + 8 + lane_index() * 16);
+  });
+  emulator::run(1, 32, 1024, [&] { read_only(reinterpret_cast<const Bytes16*>(words + 4)); });
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include <boost/context/fiber.hpp>
 #include <boost/context/fixedsize_stack.hpp>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <random>
 #include <stdexcept>
 #include <vector>
 
+#include "base/str.h"
 #include "kernel/gpu/device/lang_host.h"
 
 namespace convoy::emulator {
@@ -47,7 +49,11 @@ class Block {
       threads_[i].fiber = context::fiber(std::allocator_arg, context::fixedsize_stack(256 << 10),
                                          [this, i, &kernel](context::fiber&& scheduler) {
                                            threads_[i].scheduler = std::move(scheduler);
-                                           kernel();
+                                           try {
+                                             kernel();
+                                           } catch (const std::logic_error&) {
+                                             fault_ = std::current_exception();
+                                           }
                                            finish_copies(threads_[i], 0);
                                            threads_[i].wait = Wait::kForEver;
                                            return std::move(threads_[i].scheduler);
@@ -61,6 +67,7 @@ class Block {
       for (const u32 i : ready) {
         place_.thread = i;
         threads_[i].fiber = std::move(threads_[i].fiber).resume();
+        if (fault_) std::rethrow_exception(fault_);
       }
       ready = released();
     }
@@ -145,6 +152,7 @@ class Block {
   };
   std::vector<Line> shared_;
   std::mt19937_64 random_;
+  std::exception_ptr fault_;
   std::vector<u32> pace_;  // of each warp, of kPaces
 };
 
@@ -185,6 +193,14 @@ bool any_vote(bool value) {
     any = any || vote != 0;
   wait_for_block();
   return any;
+}
+
+void check_aligned(const void* p, u32 bytes) {
+  const auto address = reinterpret_cast<uintptr_t>(p);
+  if (address % bytes == 0) return;
+  const Place at = here();
+  throw std::logic_error(str("emulator: thread ", at.thread, " of block ", at.block, " moves ",
+                             bytes, " bytes at address ", address, ", which is no multiple"));
 }
 
 void start_copy(void* shared, const void* global, u32 bytes, bool valid) {

@@ -79,7 +79,8 @@ CONVOY_DEVICE void store_vector(void* tensor, i32 offset, const float (&v)[kCoun
       }
     }
   }
-  *reinterpret_cast<typename R::Type*>(static_cast<Storage<kElem>*>(tensor) + offset) = value;
+  write_whole(reinterpret_cast<typename R::Type*>(static_cast<Storage<kElem>*>(tensor) + offset),
+              value);
 }
 
 }  // namespace convoy

@@ -72,11 +72,11 @@ struct Igemm : IgemmMath<kConfig.elem == Elem::kF32>::template Of<kConfig> {
       }
     }
     if constexpr (kConfig.store_bytes == 16) {
-      *reinterpret_cast<Bytes16*>(y) = {{words[0], words[1], words[2], words[3]}};
+      write_whole(reinterpret_cast<Bytes16*>(y), Bytes16{{words[0], words[1], words[2], words[3]}});
     } else if constexpr (kConfig.store_bytes == 8) {
-      *reinterpret_cast<Bytes8*>(y) = {{words[0], words[1]}};
+      write_whole(reinterpret_cast<Bytes8*>(y), Bytes8{{words[0], words[1]}});
     } else {
-      *reinterpret_cast<u32*>(y) = words[0];
+      write_whole(reinterpret_cast<u32*>(y), words[0]);
     }
   }
 

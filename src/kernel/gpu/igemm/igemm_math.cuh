@@ -85,7 +85,7 @@ struct IgemmPlain : IgemmCopy<kConfig> {
   using typename Copy::Places, typename Copy::Sums;
 
   static CONVOY_DEVICE void four(const u8* at, float (&to)[4]) {
-    const Bytes16 bytes = *reinterpret_cast<const Bytes16*>(at);
+    const Bytes16 bytes = read_whole(reinterpret_cast<const Bytes16*>(at));
     CONVOY_UNROLL
     for (int i = 0; i < 4; ++i)
       to[i] = f32_from_bits(bytes.word[i]);
