@@ -14,11 +14,16 @@ namespace convoy {
 namespace {
 
 constexpr const char* kName = "cuda_direct_fprop";
-constexpr int64_t kMostChannels = 8;  // of a group; more are better off in matrix units
+// Channels of a group: more are better off in the tiles of an implicit GEMM, which true f32 has for
+// channels last only.
+constexpr int64_t kMostChannels = 8;
+bool has_gemm(const ConvProblem& p) {
+  return p.dtype != DType::kF32 || p.layout == Layout::kNhwc;
+}
 
 std::optional<Decline> declines(const ConvProblem& p, const DeviceInfo& device) {
   if (compute_capability(device) < 80) return Decline{"needs compute capability 8.0"};
-  if (p.cpg() > kMostChannels) {
+  if (p.cpg() > kMostChannels && has_gemm(p)) {
     return Decline{str("takes groups of at most ", kMostChannels, " input channels")};
   }
   if (!direct_serves(p)) return Decline{"the window of a thread exceeds its registers"};
