@@ -49,6 +49,16 @@ Result<std::vector<Case>> suite_cases(const std::string& suite) {
   return cases;
 }
 
+std::string workload_of(const ConvProblem& problem) {
+  for (const Workload& workload : workloads()) {
+    Result<ConvProblem> named = parse_problem(workload.problem);
+    if (!named) continue;
+    named->layout = problem.layout;
+    if (*named == problem) return std::string(workload.name);
+  }
+  return {};
+}
+
 Result<int64_t> plan_all(const std::vector<Case>& cases, const Device& device,
                          const PlanOptions& options, int threads,
                          const std::function<bool()>& stop) {

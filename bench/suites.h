@@ -18,6 +18,9 @@ struct Case {
 // suite.
 Result<std::vector<Case>> suite_cases(const std::string& suite);
 
+// The workload that asks for this problem in any layout; empty where none does.
+std::string workload_of(const ConvProblem& problem);
+
 // Plans every case on `threads` threads, which compiles what the device needs for it; how many were
 // planned before `stop` said so. The first error ends it.
 Result<int64_t> plan_all(const std::vector<Case>& cases, const Device& device,

@@ -55,7 +55,7 @@ Result<std::vector<bench::Case>> cases_of(const BenchArgs& args) {
   for (const std::string& text : args.problems) {
     const Result<ConvProblem> problem = parse_problem(text);
     if (!problem) return problem.status();
-    cases.push_back({*problem, ""});
+    cases.push_back({*problem, bench::workload_of(*problem)});
   }
   return cases;
 }
