@@ -18,7 +18,8 @@ constexpr const char* kName = "cuda_block_diagonal_fprop_sm80";
 // and k8 steps at 0.98 a clock; about 29 instructions beside them at 4 a clock), and what of the
 // copy rate the whole reaches.
 constexpr double kPairClocks = 1.54, kOddClocks = 1.02, kOtherClocks = 7.5;
-constexpr double kCopyShare = 0.8;
+constexpr double kCopyShare = 1;
+constexpr double kStartUs = 1, kRowUs = 0.6;   // of a block's start, and of one row after another
 constexpr double kPrologueRows = 6;            // rows that take as long as the start of a block
 constexpr int64_t kLongestSegment = 4096;      // a block counts its outputs in 32 bits
 constexpr int64_t kWantedInFlight = 48 << 10;  // bytes of a multiprocessor
@@ -206,11 +207,18 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
                             (std::max(1, device.multiprocessors) * std::max(1.0, device.clock_mhz));
   const double copy_us = static_cast<double>(bytes(p)) * halo /
                          (device.ceilings.copy_gbs(bytes(p)) * kCopyShare * 1e3);
-  // A block's rows follow each other at no less than the latency of a few instructions each.
-  const double chain_us =
-      0.15 * (static_cast<double>(choice.segment * c.row_stride + c.R - 1) + kPrologueRows) * c.T;
-  return device.ceilings.fork_join_us + std::max({copy_us, compute_us, chain_us}) +
-         0.25 * std::min(copy_us, compute_us);
+  // A block's rows follow each other, and blocks that find no room wait for others to end.
+  const double rows = static_cast<double>(choice.segment * c.row_stride + c.R - 1);
+  const double blocks =
+      static_cast<double>(block_diagonal_blocks(block_diagonal_args(p, choice, {}), c));
+  const double waves =
+      std::max(1.0, blocks / (std::max(1, device.multiprocessors) * std::max(1, choice.residents)));
+  const double block_us = kStartUs + kRowUs * rows * (0.8 + 0.2 * c.T);
+  // Short strips are over before their copies overlap with anything.
+  const double bare_us =
+      std::min(copy_us, (waves - 1) * block_us) / static_cast<double>(choice.segment);
+  return device.ceilings.fork_join_us + bare_us +
+         std::max(kStartUs + std::max(copy_us, compute_us), waves * block_us);
 }
 
 Source source(const ConvProblem& p, const Config& config) {

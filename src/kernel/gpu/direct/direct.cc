@@ -2,6 +2,7 @@
 #include "kernel/gpu/direct/direct.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/int_math.h"
 #include "base/str.h"
@@ -76,49 +77,78 @@ Config configure(const ConvProblem& p, const DeviceInfo& device) {
   return config;
 }
 
-// Of one thread: instructions, and wavefronts of 128 bytes that its warp's loads and stores move.
-// Widening 16-bit elements runs at half the rate of a multiply-add.
-struct ThreadCost {
-  double instructions, wavefronts;
+// Fits the rows of an H200. Batch 1 waits, for weights above all; large batches issue.
+constexpr double kStartUs = 1;       // of a block: arguments, first addresses, last stores
+constexpr double kStepUs = 0.6;      // from a load to its first product, where nothing overlaps
+constexpr double kStageUs = 0.5;     // of weights fetched at once, to shared memory
+constexpr double kStageClocks = 12;  // of one warp's share of 32 staged weights
+constexpr double kWorkShare = 0.6;   // of the peak of instructions
+
+// What one thread does for a position, counted.
+struct Work {
+  double steps = 0;       // unrolled filter rows of a vector of channels, one after another
+  double issued = 0;      // instructions
+  double wavefronts = 0;  // of 128 bytes of the first-level cache, a warp's
 };
-ThreadCost thread_cost(const ConvProblem& p, const DirectConfig& c) {
+
+// Widening 16-bit elements runs at half the rate of a multiply-add.
+Work work_of(const ConvProblem& p, const DirectConfig& c) {
   const DirectShape s = shape_of(c);
-  const double steps = static_cast<double>(p.filter[0] * p.cpg() * p.filter[1]) / c.rows;
+  const bool last = c.channels_last, elementwise = c.cpg == 1 && c.kpg == 1;
+  const double size = static_cast<double>(size_of(p.dtype));
+  const double inputs = last && !elementwise ? c.vector : 1;
   const double sums = c.k_tile * c.p_tile * c.q_tile;
   const double rows = std::min(s.window_rows, c.p_tile * c.rows);
-  const bool last = c.channels_last;
-  const double loads = rows * (last ? std::min(s.window_columns, c.q_tile * c.S) : s.vectors) /
-                       (last && p.cpg() > 1 ? c.vector : 1);
-  const double wide = size_of(p.dtype) == 2 ? 2 : 0;
-  return {steps * (sums * c.rows * c.S + loads * (c.vector * wide + 3)) + 6 * sums + 80,
-          steps * loads * std::max(1.0, c.vector * static_cast<double>(size_of(p.dtype)) / 4) +
-              sums / 2};
+  const double loads = rows * (last ? std::min(s.window_columns, c.q_tile * c.S) : s.vectors);
+  const double weights = c.k_tile * c.rows * c.S * inputs;
+  const double wide = size == 2 ? 2 : 0;
+  // Neighbouring lanes lie a tile apart (channels first): a scalar load touches as many lines as a
+  // vector does.
+  const double load = last ? c.vector : c.q_tile * c.column_stride;
+  const double store = last ? c.k_tile : c.q_tile;
+  const double stores = sums / (last ? c.k_tile : c.store);
+  Work work;
+  work.steps = static_cast<double>(p.filter[0] * p.filter[1]) / c.rows *
+               static_cast<double>(p.cpg()) / inputs;
+  work.issued = work.steps * (sums * c.rows * c.S * inputs + loads * (c.vector * wide + 3) +
+                              weights * (last ? 0.5 : 2)) +
+                6 * sums + 80;
+  work.wavefronts = work.steps * (loads * std::clamp(load * size / 4, 1.0, 32.0) +
+                                  (last ? weights / c.k_tile : weights)) +
+                    stores * std::max(1.0, store * size / 4);
+  return work;
 }
 
-// Clocks from a block's first instruction to its last where nothing else runs: a warp issues every
-// fifth clock, and weights are staged a load at a time. Fits rows of batch 1 on the H200 (7x7 on
-// 768 channels of 7x7: 23.2 us of work, measured 24; 3x3 on 960: 4.2, 3.8).
-double lone_clocks(const DirectChoice& choice, const ThreadCost& cost) {
+// Weights that each thread of a block brings to shared memory.
+double staged_of(const DirectChoice& choice) {
   const DirectConfig& c = choice.compiled;
+  if (!c.channels_last) return 0;
   const DirectShape s = shape_of(c);
-  const double staged = c.channels_last ? static_cast<double>(c.T) * c.R * s.taps * s.channels : 0;
-  return 5 * cost.instructions * choice.walk + 500 * staged / kDirectThreads;
+  const int times = s.staged_rows == c.T * c.R ? 1 : choice.walk;
+  return static_cast<double>(c.T * c.R * s.taps) * s.channels / kDirectThreads * times;
 }
 
 double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo& device) {
   const DirectChoice choice = choice_of(p, config);
-  const ThreadCost cost = thread_cost(p, choice.compiled);
-  // Instructions start at four warps a clock.
-  const double clocks = static_cast<double>(threads_of(p, choice)) *
-                        std::max(cost.instructions / 4, cost.wavefronts) / 32 /
-                        std::max(1, device.multiprocessors);
-  const double clock_mhz = std::max(1.0, device.clock_mhz);
-  const double work_us =
-      std::max(clocks / (0.75 * clock_mhz), lone_clocks(choice, cost) / clock_mhz);
-  const double copy_us = static_cast<double>(bytes(p)) /
-                         (0.8 * std::max(1.0, device.ceilings.copy_gbs(bytes(p))) * 1e3);
-  return device.ceilings.fork_join_us + std::max(work_us, copy_us) +
-         0.2 * std::min(work_us, copy_us);
+  const DirectConfig& c = choice.compiled;
+  const Work work = work_of(p, c);
+  const double staged = staged_of(choice);
+  const double mhz = std::max(1.0, device.clock_mhz);
+  const double multiprocessors = std::max(1, device.multiprocessors);
+  const double blocks = static_cast<double>(direct_blocks(direct_args(p, choice, {}), c));
+  const double warps = blocks * kDirectThreads / 32;
+  const double clocks = warps * (choice.walk * std::max(work.issued / 4, 1.5 * work.wavefronts) +
+                                 staged * kStageClocks);
+  const double work_us = clocks / (multiprocessors * kWorkShare * mhz);
+  const double copy_us =
+      static_cast<double>(bytes(p)) / (std::max(1.0, device.ceilings.copy_gbs(bytes(p))) * 1e3);
+  const double staging_us = staged > 0 ? kStageUs * (1 + std::ceil(staged / kStagedAtOnce)) : 0;
+  // A block's stages and steps wait for each other, whatever else the device has to do.
+  const double waves = std::max(1.0, blocks / (multiprocessors * c.blocks));
+  const double chain_us =
+      waves * (staging_us + choice.walk * (work.steps * kStepUs + work.issued / mhz));
+  return device.ceilings.fork_join_us + kStartUs + std::max({work_us, copy_us, chain_us}) +
+         0.15 * std::min(work_us, copy_us);
 }
 
 Source source(const ConvProblem& p, const Config& config) {

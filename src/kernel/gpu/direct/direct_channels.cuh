@@ -17,11 +17,22 @@ CONVOY_DEVICE void stage_weights(const DirectArgs& args, i32 k0, i32 first) {
   constexpr int kRun = kShape.staged_rows * kShape.taps;
   const i32 K = static_cast<i32>(args.sizes.K);
   float* staged = shared_memory<float>();
+  constexpr i32 kAll = kRun * kShape.channels;
   CONVOY_NO_UNROLL
-  for (i32 i = static_cast<i32>(thread_index()); i < kRun * kShape.channels; i += kDirectThreads) {
-    const i32 k = i / kRun, tap = i % kRun;
-    const i32 at = (k0 + k) * (kC.T * kC.R * kShape.taps) + first * kShape.taps + tap;
-    staged[tap * kShape.pitch + k] = load_raw<kC.elem, 1>(args.w, at, k0 + k < K).element(0);
+  for (i32 i0 = static_cast<i32>(thread_index()); i0 < kAll; i0 += kDirectThreads * kStagedAtOnce) {
+    // All loads are under way before the first is waited for.
+    Raw<kC.elem, 1> raw[kStagedAtOnce];
+    CONVOY_UNROLL
+    for (int j = 0; j < kStagedAtOnce; ++j) {
+      const i32 i = i0 + j * kDirectThreads, k = i / kRun;
+      const i32 at = (k0 + k) * (kC.T * kC.R * kShape.taps) + first * kShape.taps + i % kRun;
+      raw[j] = load_raw<kC.elem, 1>(args.w, at, i < kAll && k0 + k < K);
+    }
+    CONVOY_UNROLL
+    for (int j = 0; j < kStagedAtOnce; ++j) {
+      const i32 i = i0 + j * kDirectThreads;
+      if (i < kAll) staged[i % kRun * kShape.pitch + i / kRun] = raw[j].element(0);
+    }
   }
 }
 

@@ -25,6 +25,7 @@ struct DirectConfig {
 };
 
 inline constexpr int kDirectThreads = 128;
+inline constexpr int kStagedAtOnce = 8;  // weights that a thread fetches at once, channels last
 
 // Channels first: a thread's number counts (n, k tile, z, p tile, q tile), the last fastest.
 // Channels last: the block's counts (position, channel block), a position counts (n, z, p tile,

@@ -14,8 +14,9 @@ namespace {
 
 constexpr const char* kName = "cuda_general_fprop";
 constexpr int kBlocksPerMultiprocessor = 5;  // at 96 registers; 64 spill in 64 bits
-// Multiply-adds a clock of one multiprocessor: two loads and their addresses for each.
-constexpr double kMultiplyAddsPerClock = 4;
+// Clocks of a warp on a multiprocessor: two loads and their addresses for each multiply-add, and
+// the bounds of each tap.
+constexpr double kMultiplyAddClocks = 8, kTapClocks = 8, kOutputClocks = 200;
 
 std::optional<Decline> declines(const ConvProblem&, const DeviceInfo& device) {
   if (compute_capability(device) < 80) return Decline{"needs compute capability 8.0"};
@@ -39,10 +40,14 @@ Config configure(const ConvProblem& p, const DeviceInfo& device) {
 }
 
 double estimate_us(const ConvProblem& p, const Config&, const DeviceInfo& device) {
-  const double rate = kMultiplyAddsPerClock * device.multiprocessors * device.clock_mhz;
-  const double work_us = static_cast<double>(flops(p)) / 2 / std::max(1.0, rate);
-  const double chain_us = 0.02 * static_cast<double>(gemm_k(p));  // one thread's loads in turn
-  return device.ceilings.fork_join_us + std::max(work_us, chain_us) +
+  const double depth = static_cast<double>(gemm_k(p));
+  const double taps = static_cast<double>(p.filter[0] * p.filter[1] * p.filter[2]);
+  const double clocks = static_cast<double>(outputs(p)) / 32 *
+                        (depth * kMultiplyAddClocks + taps * kTapClocks + kOutputClocks);
+  const double work_us =
+      clocks / std::max(1.0, std::max(1, device.multiprocessors) * device.clock_mhz);
+  const double chain_us = 0.1 * depth;  // one thread's loads in turn
+  return device.ceilings.fork_join_us + 1.5 + std::max(work_us, chain_us) +
          static_cast<double>(bytes(p)) / (device.ceilings.copy_gbs(bytes(p)) * 1e3);
 }
 

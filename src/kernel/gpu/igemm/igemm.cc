@@ -191,7 +191,7 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
   const double gather_us =
       static_cast<double>(gathered) / (rates.copy_gbs(int64_t{1} << 28) * 1e3 * kGatherRate);
   // One block runs its steps in turn, each a round trip to L2 shared by the stages in flight.
-  const double chain_us = 1.5 + 0.25 * static_cast<double>(steps);
+  const double chain_us = 2.2 + 0.25 * static_cast<double>(steps);
   return rates.fork_join_us + std::max({matrix_us, copy_us * 1.1, gather_us, chain_us});
 }
 

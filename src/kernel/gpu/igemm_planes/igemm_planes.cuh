@@ -175,11 +175,12 @@ struct IgemmPlanes : IgemmPlanesLoad<kConfig> {
         }
       }
       if constexpr (kWords == 4) {
-        *reinterpret_cast<Bytes16*>(y) = {{words[0], words[1], words[2], words[3]}};
+        write_whole(reinterpret_cast<Bytes16*>(y),
+                    Bytes16{{words[0], words[1], words[2], words[3]}});
       } else if constexpr (kWords == 2) {
-        *reinterpret_cast<Bytes8*>(y) = {{words[0], words[1]}};
+        write_whole(reinterpret_cast<Bytes8*>(y), Bytes8{{words[0], words[1]}});
       } else {
-        *reinterpret_cast<u32*>(y) = words[0];
+        write_whole(reinterpret_cast<u32*>(y), words[0]);
       }
     }
   }
