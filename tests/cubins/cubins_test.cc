@@ -41,6 +41,8 @@ constexpr const char* kShapes[] = {
     "conv3d fprop f16 n8 c54 k54 g54 d16 h56 w56 t3 r3 s3 pad1",
     "conv3d fprop f16 n8 c128 k128 d8 h28 w28 t3 r3 s3 pad1",
     "conv1d fprop f16 n8 c4096 k4096 g4096 w2048 s4 causal bias silu",
+    "conv1d fprop f16 n5 c272 k32 g16 w94 s3 stride2 pad1",
+    "conv2d fprop f16 n1 c288 k16 g16 h9 w9 r3 s1 pad1x0",
     "conv1d fprop f16 n16 c512 k512 g512 w1000 s31 pad15",
     "conv1d fprop f16 n8 c768 k768 g16 w750 s128 pad64",
 };

@@ -166,6 +166,9 @@ std::optional<Decline> declines(const ConvProblem& p, const DeviceInfo& device) 
   if (weights > 1024) return Decline{"the filter does not fit registers"};
   const BlockDiagonalChoice choice = tiling_of(p, device);
   if (choice.residents == 0) return Decline{"the filter does not fit registers"};
+  if (!can_copy(shape_of(choice.compiled))) {
+    return Decline{"reads too many channels for each that it computes"};
+  }
   if (shared_bytes_of(choice.compiled) + 1024 > shared_per_block(device)) {
     return Decline{"rows do not fit shared memory"};
   }

@@ -45,6 +45,9 @@ TEST(BlockDiagonalChoice, DeclinesWhatItCannotHold) {
   EXPECT_NE(decline("conv2d fprop f16 n2 c96 k96 g2 h9 w9 r3 s3 nhwc"), "");
   EXPECT_NE(decline("conv2d fprop f16 n2 c64 k64 g16 h9 w9 r3 s3 stride1x3 nhwc"), "");
   EXPECT_NE(decline("conv2d fprop f16 n2 c64 k64 g2 h9 w9 r7 s7 pad3 nhwc"), "");
+  // 17 and 18 channels for each output or two: more to copy than the threads of a block can.
+  EXPECT_NE(decline("conv1d fprop f16 n2 c272 k32 g16 w131 s3 stride2 nhwc"), "");
+  EXPECT_NE(decline("conv2d fprop f16 n1 c288 k16 g16 h9 w9 r3 s1 pad1x0 nhwc"), "");
   DeviceInfo older = device();
   older.arch = "sm_75";
   EXPECT_TRUE(

@@ -79,6 +79,19 @@ CONVOY_HD constexpr BlockDiagonalShape shape_of(const BlockDiagonalConfig& c) {
   return s;
 }
 
+// Pixels that the threads of a block copy at once, a chunk a thread; how often they do so for a
+// row; and whether they can: a bit for each round tells which pixels are there.
+CONVOY_HD constexpr u32 column_step(const BlockDiagonalShape& shape) {
+  return shape.threads / shape.block_chunks;
+}
+CONVOY_HD constexpr u32 copy_rounds(const BlockDiagonalShape& shape) {
+  const u32 step = column_step(shape);
+  return step == 0 ? 0 : (shape.in_width + step - 1) / step;
+}
+CONVOY_HD constexpr bool can_copy(const BlockDiagonalShape& shape) {
+  return column_step(shape) > 0 && copy_rounds(shape) <= 32;
+}
+
 CONVOY_HD constexpr u32 shared_bytes_of(const BlockDiagonalConfig& c) {
   const BlockDiagonalShape s = shape_of(c);
   return c.stages * s.stage_bytes + (c.epilogue.bias == BiasKind::kNone ? 0 : 4 * s.outputs);

@@ -57,9 +57,9 @@ struct BlockDiagonalBlock {
 template <BlockDiagonalConfig kC>
 struct BlockDiagonalRows {
   static constexpr BlockDiagonalShape kShape = shape_of(kC);
-  static constexpr u32 kColumnStep = kShape.threads / kShape.block_chunks;
-  static constexpr u32 kRounds = (kShape.in_width + kColumnStep - 1) / kColumnStep;
-  static_assert(kColumnStep > 0 && kRounds <= 32);
+  static constexpr u32 kColumnStep = column_step(kShape);
+  static constexpr u32 kRounds = copy_rounds(kShape);
+  static_assert(can_copy(kShape));
   static constexpr i64 kElementBytes = sizeof(Storage<kC.elem>);
 
   static constexpr i32 kNoRow = -(1 << 30);  // no walk from here reaches the tensor
