@@ -49,12 +49,14 @@ void read_checkout(Circumstances& c) {
   c.dirty = !changes || !changes->empty();
 }
 
+// The words that were typed; of the program its name alone.
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string words{std::istreambuf_iterator<char>(file), {}}, text;
   size_t start = 0;
   for (size_t end = 0; (end = words.find('\0', start)) != std::string::npos; start = end + 1) {
-    const std::string word = words.substr(start, end - start);
+    std::string word = words.substr(start, end - start);
+    if (start == 0) word = std::filesystem::path(word).filename().string();
     const bool blank = word.empty() || word.find(' ') != std::string::npos;
     text += (start > 0 ? " " : "") + (blank ? '"' + word + '"' : word);
   }

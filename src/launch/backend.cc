@@ -11,7 +11,7 @@ namespace convoy {
 
 std::span<const BackendFunctions* const> backends() {
   static constexpr const BackendFunctions* kAll[] = {
-#define CONVOY_BACKEND(functions) &functions,
+#define CONVOY_BACKEND(functions) &(functions),
 #include "launch/backends.inc"
 #undef CONVOY_BACKEND
   };

@@ -50,8 +50,8 @@ Status synchronize(int, Stream) {
 
 }  // namespace
 
-extern const BackendFunctions cpu_backend;
-const BackendFunctions cpu_backend = {
+extern const BackendFunctions kCpuBackend;
+const BackendFunctions kCpuBackend = {
     .backend = Backend::kCpu,
     .name = "cpu",
     .count = count,

@@ -7,8 +7,8 @@
 
 namespace convoy {
 
-extern const BackendFunctions cuda_backend;
-const BackendFunctions cuda_backend = {
+extern const BackendFunctions kCudaBackend;
+const BackendFunctions kCudaBackend = {
     .backend = Backend::kCuda,
     .name = "cuda",
     .count = cuda::count_devices,

@@ -2,6 +2,7 @@
 #include "launch/cuda/cuda_device.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/str.h"
 #include "launch/cuda/driver.h"
@@ -146,7 +147,7 @@ Result<std::shared_ptr<void>> allocate(int index, size_t bytes) {
     const RelaxedCapture allowed(again.driver());
     again.driver().free(address(address_of_memory));  // fails once the process ends: all is freed
   };
-  return std::shared_ptr<void>(reinterpret_cast<void*>(static_cast<uintptr_t>(memory)), release);
+  return std::shared_ptr<void>(std::bit_cast<void*>(memory), release);
 }
 
 // Unified addresses tell the direction.

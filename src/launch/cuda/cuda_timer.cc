@@ -55,7 +55,7 @@ Status CudaTimer::capture(const std::function<Status(Stream)>& work) {
   graph_ = nullptr;
   CUresult result = driver.begin_capture(stream_, kCaptureThreadLocal);
   if (result != kSuccess) return error_status(driver, result, "begin of a capture");
-  const Status worked = work(stream());
+  Status worked = work(stream());
   CUgraph graph = nullptr;
   result = driver.end_capture(stream_, &graph);
   if (worked.ok() && result == kSuccess) {
