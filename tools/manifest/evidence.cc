@@ -64,6 +64,7 @@ struct Claim {
 
 std::vector<Claim> claims(const Op& op) {
   std::vector<Claim> out;
+  out.reserve(op.dtypes.size() + op.biases.size());
   for (const DType dtype : op.dtypes)
     out.push_back({name(dtype), [dtype](const ConvProblem& p) { return p.dtype == dtype; }});
   for (const BiasType bias : op.biases) {
