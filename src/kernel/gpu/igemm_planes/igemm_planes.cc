@@ -205,7 +205,7 @@ Source source(const ConvProblem& p, const Config& config) {
                                        .threads = igemm_planes_threads(c),
                                        .blocks = igemm_planes_threads(c) > 128 ? 1 : 2});
   source.matrix = true;
-  source.async_copies = true;
+  source.async_copies = c.x_bytes >= 4 || c.w_bytes >= 4;  // narrower ones pass through registers
   return source;
 }
 
