@@ -13,7 +13,7 @@ convoy_room(kernel
   kernel/gpu/block_diagonal/block_diagonal.cc
   kernel/gpu/block_diagonal/block_diagonal_args.cc
   kernel/gpu/direct/direct.cc kernel/gpu/direct/direct_choice.cc
-  kernel/gpu/entry_source.cc kernel/gpu/general/general.cc kernel/gpu/igemm/igemm.cc
+  kernel/gpu/entry_source.cc kernel/gpu/gemm_tiles.cc kernel/gpu/general/general.cc kernel/gpu/igemm/igemm.cc
   kernel/gpu/igemm_planes/igemm_planes.cc
   kernel/gpu/judge/judge.cc kernel/gpu/reference/reference.cc
   kernel/reference/reference.cc kernel/reference/sums.cc)

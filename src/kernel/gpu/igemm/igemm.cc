@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "kernel/gpu/bind.h"
 #include "kernel/gpu/entry_source.h"
-#include "tensor/igemm_limits.h"
+#include "kernel/gpu/gemm_tiles.h"
 
 namespace convoy {
 namespace {
@@ -22,32 +22,9 @@ constexpr double kEfficiency = 0.5;
 // What all tiles copy into shared memory, against a copy through DRAM: it comes from L2.
 constexpr double kGatherRate = 1.1;
 
-// The widest copy that divides a run of `channels`.
-int run_bytes(int64_t channels, int element_bytes) {
-  int bytes = 16;
-  while (bytes > element_bytes && channels * element_bytes % bytes != 0)
-    bytes /= 2;
-  return bytes;
-}
-
-int64_t gemm_m_of(const ConvProblem& p) {
-  return p.N * out_extent(p, 0) * out_extent(p, 1) * out_extent(p, 2);
-}
-
-// Columns of a tile: all of kpg where they fit in 128 (in 64 for f32, whose threads hold more),
-// else equal parts; in steps of what the warps divide.
-int columns_for(int64_t kpg, DType dtype) {
-  const int64_t parts = ceil_div(kpg, int64_t{dtype == DType::kF32 ? 64 : 128});
-  const int64_t columns = round_up(ceil_div(kpg, parts), int64_t{8});
-  return static_cast<int>(columns > 64 ? round_up(columns, int64_t{16}) : columns);
-}
-
-bool fits_32_bits(const ConvProblem& p, int64_t index_limit) {
-  RunArgs packed_views;
-  packed_views.x = packed(nullptr, p.dtype, x_shape(p).span(), p.layout);
-  packed_views.w = packed(nullptr, p.dtype, w_shape(p).span(), p.layout);
-  packed_views.y = packed(nullptr, p.dtype, y_shape(p).span(), p.layout);
-  return fits_i32(conv_args(p, packed_views).sizes, 256, index_limit);
+// Most columns of a tile: the threads of f32 hold more sums each.
+int64_t most_columns(DType dtype) {
+  return dtype == DType::kF32 ? 64 : 128;
 }
 
 // Configurations are numbered so that a Config carries them: the tile and the index type.
@@ -78,19 +55,8 @@ IgemmConfig with_values(const ConvProblem& p, const std::array<int, 6>& values) 
   return c;
 }
 
-// Blocks that share a multiprocessor: what registers and shared memory leave.
-int resident_blocks(const IgemmConfig& c, const DeviceInfo& device) {
-  const int registers = c.block_m * c.block_n / igemm_threads(c) + 96;
-  const int by_registers = 65536 / (igemm_threads(c) * std::min(255, registers));
-  const auto by_shared =
-      static_cast<int>(device.shared_bytes_per_multiprocessor / (igemm_shared_bytes(c) + 1024));
-  return std::max(1, std::min({by_registers, by_shared, 8}));
-}
-
-// Equal shares of whole waves, in units of a full machine.
-double wave_loss(int64_t blocks, const IgemmConfig& c, const DeviceInfo& device) {
-  const int64_t at_once = int64_t{device.multiprocessors} * resident_blocks(c, device);
-  return static_cast<double>(ceil_div(blocks, at_once) * at_once) / static_cast<double>(blocks);
+TileBlock tile_of(const IgemmConfig& c) {
+  return {c.block_m, c.block_n, igemm_threads(c), igemm_shared_bytes(c)};
 }
 
 }  // namespace
@@ -120,7 +86,7 @@ std::optional<Decline> igemm_declines(const ConvProblem& p, const DeviceInfo& de
 // Tiles of 128 rows; of 64 where a machine would stay half empty. Long sums take steps of 128
 // bytes, which halve the barriers; f32 does not: its unrolled step would double.
 IgemmConfig igemm_config(const ConvProblem& p, const DeviceInfo& device) {
-  const int columns = columns_for(p.kpg(), p.dtype);
+  const int columns = tile_columns(p.kpg(), most_columns(p.dtype));
   const bool long_sum = p.dtype != DType::kF32 && gemm_k(p) * size_of(p.dtype) >= 1024 &&
                         run_bytes(p.cpg(), size_of(p.dtype)) >= 8;
   const int row_bytes = long_sum ? 128 : 64, stages = long_sum ? 3 : 4;
@@ -128,7 +94,7 @@ IgemmConfig igemm_config(const ConvProblem& p, const DeviceInfo& device) {
   if (columns == 128) values = {128, 128, 2, 2, stages, row_bytes};
   values[5] += fits_32_bits(p, device.index_limit) ? 0 : 1;
   const IgemmConfig large = with_values(p, values);
-  const int64_t busy = int64_t{device.multiprocessors} * resident_blocks(large, device);
+  const int64_t busy = int64_t{device.multiprocessors} * resident_blocks(tile_of(large), device);
   if (igemm_blocks(p, large) < busy) {
     values[0] = 64;
     values[2] = columns == 128 ? 2 : 4;
@@ -183,8 +149,9 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
   const IgemmConfig c = with_values(p, config.values);
   const Ceilings& rates = device.ceilings;
   const double gflops = p.dtype == DType::kTf32 ? rates.matrix_tf32_gflops : rates.matrix_gflops;
-  const double matrix_us = static_cast<double>(config.executed_flops) /
-                           (gflops * 1e3 * kEfficiency) * wave_loss(igemm_blocks(p, c), c, device);
+  const double matrix_us =
+      static_cast<double>(config.executed_flops) / (gflops * 1e3 * kEfficiency) *
+      wave_loss(igemm_blocks(p, c), resident_blocks(tile_of(c), device), device);
   const double copy_us = static_cast<double>(bytes(p)) / (rates.copy_gbs(bytes(p)) * 1e3);
   const int64_t steps = ceil_div(gemm_k(p), int64_t{igemm_block_k(c)});
   const int64_t gathered = igemm_blocks(p, c) * steps * (c.block_m + c.block_n) * c.row_bytes;

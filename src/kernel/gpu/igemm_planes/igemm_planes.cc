@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "kernel/gpu/bind.h"
 #include "kernel/gpu/entry_source.h"
-#include "tensor/igemm_limits.h"
+#include "kernel/gpu/gemm_tiles.h"
 
 namespace convoy {
 namespace {
@@ -22,19 +22,8 @@ constexpr double kEfficiency = 0.4;
 // through registers. The last is counted, not measured: about 1.5 TB/s on an H200.
 constexpr double kVectorRate = 1.1, kWordRate = 0.6, kElementRate = 0.36;
 
-// The widest load that divides a run of `elements`.
-int run_bytes(int64_t elements, int element_bytes) {
-  int bytes = 16;
-  while (bytes > element_bytes && elements * element_bytes % bytes != 0)
-    bytes /= 2;
-  return bytes;
-}
-
 int64_t out_plane(const ConvProblem& p) {
   return out_extent(p, 0) * out_extent(p, 1) * out_extent(p, 2);
-}
-int64_t gemm_m_of(const ConvProblem& p) {
-  return p.N * out_plane(p);
 }
 
 // Whether output (z,p,q) reads input (z,p,q) and nothing else.
@@ -44,22 +33,6 @@ bool reads_planes_whole(const ConvProblem& p) {
     if (!same || (p.stride[d] != 1 && p.in[d] > 1)) return false;
   }
   return true;
-}
-
-// Columns of a tile: all of kpg where they fit in 128, else equal parts; in steps of what the warps
-// divide.
-int columns_for(int64_t kpg) {
-  const int64_t parts = ceil_div(kpg, int64_t{128});
-  const int64_t columns = round_up(ceil_div(kpg, parts), int64_t{8});
-  return static_cast<int>(columns > 64 ? round_up(columns, int64_t{16}) : columns);
-}
-
-bool fits_32_bits(const ConvProblem& p, int64_t index_limit) {
-  RunArgs packed_views;
-  packed_views.x = packed(nullptr, p.dtype, x_shape(p).span(), p.layout);
-  packed_views.w = packed(nullptr, p.dtype, w_shape(p).span(), p.layout);
-  packed_views.y = packed(nullptr, p.dtype, y_shape(p).span(), p.layout);
-  return fits_i32(conv_args(p, packed_views).sizes, 256, index_limit);
 }
 
 std::array<int, 6> values_of(const IgemmPlanesConfig& c) {
@@ -89,19 +62,8 @@ IgemmPlanesConfig with_values(const ConvProblem& p, const std::array<int, 6>& va
   return c;
 }
 
-// Blocks that share a multiprocessor: what registers and shared memory leave.
-int resident_blocks(const IgemmPlanesConfig& c, const DeviceInfo& device) {
-  const int registers = c.block_m * c.block_n / igemm_planes_threads(c) + 96;
-  const int by_registers = 65536 / (igemm_planes_threads(c) * std::min(255, registers));
-  const auto by_shared = static_cast<int>(device.shared_bytes_per_multiprocessor /
-                                          (igemm_planes_shared_bytes(c) + 1024));
-  return std::max(1, std::min({by_registers, by_shared, 8}));
-}
-
-// Equal shares of whole waves, in units of a full machine.
-double wave_loss(int64_t blocks, const IgemmPlanesConfig& c, const DeviceInfo& device) {
-  const int64_t at_once = int64_t{device.multiprocessors} * resident_blocks(c, device);
-  return static_cast<double>(ceil_div(blocks, at_once) * at_once) / static_cast<double>(blocks);
+TileBlock tile_of(const IgemmPlanesConfig& c) {
+  return {c.block_m, c.block_n, igemm_planes_threads(c), igemm_planes_shared_bytes(c)};
 }
 
 }  // namespace
@@ -127,12 +89,12 @@ std::optional<Decline> igemm_planes_declines(const ConvProblem& p, const DeviceI
 
 // Tiles of 128 rows; of 64 where a machine would stay half empty.
 IgemmPlanesConfig igemm_planes_config(const ConvProblem& p, const DeviceInfo& device) {
-  const int columns = columns_for(p.kpg());
+  const int columns = tile_columns(p.kpg(), 128);
   std::array<int, 6> values = {128, columns, 4, columns > 64 ? 2 : 1, 2, 0};
   const bool copied = size_of(p.dtype) == 4 || with_values(p, values).x_bytes > 2;
   if (copied) values[4] = 4;
   const IgemmPlanesConfig large = with_values(p, values);
-  const int64_t busy = int64_t{device.multiprocessors} * resident_blocks(large, device);
+  const int64_t busy = int64_t{device.multiprocessors} * resident_blocks(tile_of(large), device);
   if (igemm_planes_blocks(p, large) < busy) values[0] = 64;
   return with_values(p, values);
 }
@@ -180,7 +142,7 @@ double estimate_us(const ConvProblem& p, const Config& config, const DeviceInfo&
   const Ceilings& rates = device.ceilings;
   const double gflops = p.dtype == DType::kTf32 ? rates.matrix_tf32_gflops : rates.matrix_gflops;
   const int64_t blocks = igemm_planes_blocks(p, c);
-  const double loss = wave_loss(blocks, c, device);
+  const double loss = wave_loss(blocks, resident_blocks(tile_of(c), device), device);
   const double matrix_us =
       static_cast<double>(config.executed_flops) / (gflops * 1e3 * kEfficiency) * loss;
   const double copy_us = static_cast<double>(bytes(p)) / (rates.copy_gbs(bytes(p)) * 1e3);
